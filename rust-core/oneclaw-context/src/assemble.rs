@@ -1,0 +1,353 @@
+//! Makes the request that would be sent, and counts exactly that.
+//!
+//! Takes what to send as given (which rows, which marks, which summary); decides roles, order, pairing and merging.
+
+use crate::conversation::Conversation;
+use crate::escape::escape;
+use crate::estimate::{Cost, Estimate, EstimatorState, MeasuredRow, Tariff, text};
+use crate::groups::{self, Kind};
+use crate::policy::Placement;
+use crate::prune::{self, Marks};
+use crate::summary;
+use oneclaw_model::{Body, Call, CallId, Message, ModelId, Request, RequestMessage, Thinking, ToolStatus};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Asks for the summary in the placements where it is an answer (OpenCode).
+pub const QUESTION: &str = "What did we do so far?";
+/// Acknowledges a summary that stands as a user message (Nous).
+pub const ACKNOWLEDGEMENT: &str = "I have the context from our previous conversation. Let's continue.";
+/// Stands in for the result of a call that has none.
+pub const NO_RESULT: &str = "[No result was recorded for this call]";
+/// Precedes a conversation that would start with the assistant.
+pub const LEADING_USER: &str = "(The conversation starts with your message.)";
+/// Stands for a summary that is still to be written.
+pub const PLACEHOLDER: &str = "{{summary}}";
+
+/// What stands for the rows before the boundary.
+#[derive(Debug, Clone, Copy)]
+pub enum Summary<'a> {
+    /// Nothing: no compaction yet.
+    None,
+    /// This text.
+    Text(&'a str),
+    /// A text still to be written, of so many tokens at most.
+    Pending(u64),
+}
+
+/// What a request is made of.
+#[derive(Debug, Clone)]
+pub struct Draft<'a> {
+    /// Where rows and fixed parts come from.
+    pub conversation: &'a Conversation,
+    /// The rows sent.
+    pub rows: Range<usize>,
+    /// The user message repeated before them.
+    pub carried: Option<&'a MeasuredRow>,
+    /// Pinned messages that stand beside the summary.
+    pub pins: Vec<&'a MeasuredRow>,
+    /// What stands for the earlier rows.
+    pub summary: Summary<'a>,
+    /// Where it stands.
+    pub placement: Placement,
+    /// Asks the model to go on.
+    pub auto_continue: Option<&'a str>,
+    /// Results shortened or left out.
+    pub marks: &'a Marks,
+}
+
+/// A request and what its parts cost.
+#[derive(Debug, Clone)]
+pub struct Assembled {
+    /// The request.
+    pub request: Request,
+    /// System text, tools and summary in it, and the request's own overhead.
+    fixed: Cost,
+    /// The messages, each.
+    messages: Vec<Cost>,
+    /// Where the tokens go.
+    pub parts: Parts,
+}
+
+/// Where the tokens of a request go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Parts {
+    /// The agent's instructions.
+    pub system: Cost,
+    /// Tool schemas.
+    pub tools: Cost,
+    /// Summary, pins and what is said around them.
+    pub summary: Cost,
+    /// The messages themselves.
+    pub messages: Cost,
+}
+
+impl Assembled {
+    /// The size by content alone.
+    pub fn estimate(&self, tariff: &Tariff) -> Estimate {
+        tariff.total(self.fixed + self.messages.iter().copied().sum())
+    }
+
+    /// The size by the provider's own count, where it has counted a prefix of this request; by content otherwise.
+    pub fn anchored(&self, tariff: &Tariff, state: &EstimatorState, model: Option<&ModelId>) -> Estimate {
+        let anchor = state.anchor.and_then(|a| Some((a.prompt, a.covers(&self.request, model)?)));
+        match anchor {
+            Some((prompt, known)) => {
+                let rest = tariff.total(self.messages.iter().skip(known).copied().sum());
+                Estimate { expected: prompt, upper: prompt } + rest
+            }
+            None => self.estimate(tariff),
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Makes the request.
+    pub fn assemble(&self, tariff: &Tariff) -> Assembled {
+        let fixed = &self.conversation.fixed;
+        let tools = tariff.tools(fixed.tools_measure, fixed.tools.len());
+        let system = match &fixed.system {
+            Some(_) => tariff.text(fixed.system_measure) + Tariff::MESSAGE,
+            None => Cost::ZERO,
+        };
+        let mut builder = Builder { tariff, messages: Vec::new(), costs: Vec::new(), used: HashSet::new() };
+        let (system_text, summary) = self.place_summary(&mut builder);
+        self.push_rows(&mut builder);
+        builder.start_with_user();
+
+        let in_messages = match self.placement {
+            Placement::System => Cost::ZERO,
+            Placement::Assistant | Placement::Pair => summary,
+        };
+        let messages = builder.costs.iter().copied().sum::<Cost>().minus(in_messages);
+        let in_system = summary.minus(in_messages);
+        Assembled {
+            request: Request {
+                system: system_text,
+                tools: fixed.tools.clone(),
+                messages: builder.messages,
+                max_output: None,
+            },
+            fixed: Tariff::REQUEST + system + tools + in_system,
+            messages: builder.costs,
+            parts: Parts { system, tools, summary, messages },
+        }
+    }
+
+    /// Puts the summary in its place; returns the system text and what the summary costs wherever it stands.
+    fn place_summary(&self, builder: &mut Builder<'_>) -> (Option<String>, Cost) {
+        let prompt = self.conversation.fixed.system.as_deref();
+        let (body, body_cost) = match self.summary {
+            Summary::None => return (prompt.map(str::to_owned), Cost::ZERO),
+            Summary::Text(text) => {
+                let body = escape(text).into_owned();
+                let cost = builder.text_cost(&body);
+                (body, cost)
+            }
+            Summary::Pending(cap) => (PLACEHOLDER.to_owned(), builder.tariff.cost_of(cap)),
+        };
+        let pins = summary::pins_block(self.pins.iter().map(|row| &row.message));
+        let (before, after) = match (self.placement, prompt) {
+            (Placement::System, Some(_)) => ("\n\n---\n\nPrevious conversation summary:\n", ""),
+            (Placement::System, None) => (
+                "Previous conversation summary:\n",
+                "\n\n---\n\nContinue the conversation based on the summary above.",
+            ),
+            (Placement::Assistant, _) => ("", ""),
+            (Placement::Pair, _) => ("[Previous conversation summary]\n\n", ""),
+        };
+        let placed = format!("{before}{body}{pins}{after}");
+        let cost =
+            body_cost + [before, &pins, after].into_iter().map(|text| builder.text_cost(text)).sum::<Cost>();
+        let system = prompt.map(str::to_owned);
+        match self.placement {
+            Placement::System => (Some(system.unwrap_or_default() + &placed), cost),
+            Placement::Assistant => {
+                let cost = cost + builder.text_cost(QUESTION) + Tariff::MESSAGE + Tariff::MESSAGE;
+                builder.push_user(QUESTION.to_owned(), vec![], Cost::ZERO);
+                builder.push_assistant(placed, vec![], vec![], cost);
+                (system, cost)
+            }
+            Placement::Pair => {
+                let cost = cost + builder.text_cost(ACKNOWLEDGEMENT) + Tariff::MESSAGE + Tariff::MESSAGE;
+                builder.push_user(placed, vec![], cost);
+                builder.push_assistant(ACKNOWLEDGEMENT.to_owned(), vec![], vec![], Cost::ZERO);
+                (system, cost)
+            }
+        }
+    }
+
+    fn push_rows(&self, builder: &mut Builder<'_>) {
+        if let Some(row) = self.carried {
+            builder.push_user_row(row);
+        }
+        if let Some(line) = self.auto_continue {
+            let cost = builder.text_cost(line) + Tariff::MESSAGE;
+            builder.push_user(line.to_owned(), vec![], cost);
+        }
+        let rows = self.conversation.rows.get(self.rows.clone()).unwrap_or_default();
+        let open_turn = groups::newest_user(rows).map_or(0, |index| index + 1);
+        for group in groups::groups(rows) {
+            let in_open_turn = group.rows.start >= open_turn;
+            let group_rows = rows.get(group.rows).unwrap_or_default();
+            match group.kind {
+                Kind::User => group_rows.iter().take(1).for_each(|row| builder.push_user_row(row)),
+                Kind::Exchange => self.push_exchange(builder, group_rows, in_open_turn),
+                Kind::Silent => {}
+            }
+        }
+    }
+
+    /// One assistant message with the text and all calls, then every call's result.
+    fn push_exchange(&self, builder: &mut Builder<'_>, rows: &[MeasuredRow], in_open_turn: bool) {
+        let mut text = String::new();
+        let mut thinking = Vec::new();
+        let mut cost = Cost::ZERO;
+        let mut author = None;
+        if let Some(row) = rows.first()
+            && let Body::Assistant { text: reply, thinking: block, model, .. } = &row.message.body
+        {
+            text.clone_from(reply);
+            author = model.as_ref();
+            cost = row.cost(builder.tariff);
+            let replayed = block.as_ref().filter(|t| t.signature.is_some());
+            if let Some(block) = replayed.filter(|_| in_open_turn && self.is_own(author)) {
+                thinking.push(block.clone());
+                cost += builder.tariff.text(row.measure.thinking);
+            }
+        }
+        let mut calls = Vec::new();
+        let mut results = Vec::new();
+        for (row, result) in groups::calls(rows) {
+            let Body::ToolCall { call, name, arguments, signature, model } = &row.message.body else { continue };
+            let keeps = in_open_turn && self.is_own(model.as_ref().or(author));
+            let signature = signature.clone().filter(|_| keeps);
+            cost += row.cost(builder.tariff);
+            if signature.is_some() {
+                cost += builder.tariff.text(row.measure.thinking);
+            }
+            let id = builder.unique(call);
+            let name = if name.is_empty() { "unknown_tool".to_owned() } else { name.clone() };
+            results.push(self.result(builder, id.clone(), name.clone(), result));
+            let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments.clone() };
+            calls.push(Call { id, name, arguments, signature });
+        }
+        if text.is_empty() && calls.is_empty() {
+            return;
+        }
+        builder.push_assistant(text, thinking, calls, cost);
+        for (message, cost) in results {
+            builder.push(message, cost);
+        }
+    }
+
+    fn result(
+        &self,
+        builder: &Builder<'_>,
+        call: CallId,
+        name: String,
+        row: Option<&MeasuredRow>,
+    ) -> (RequestMessage, Cost) {
+        let around = Tariff::MESSAGE + Tariff::RESULT;
+        let Some((row, Body::ToolResult { output, status, attachments, .. })) =
+            row.map(|row| (row, &row.message.body))
+        else {
+            let text = NO_RESULT.to_owned();
+            let cost = builder.text_cost(&text) + around;
+            return (
+                RequestMessage::ToolResult { call, name, text, failed: true, attachments: vec![] },
+                cost,
+            );
+        };
+        let failed = matches!(status, ToolStatus::Error | ToolStatus::Timeout);
+        let (text, attachments, cost) = match self.marks.get(&row.message.id) {
+            None => (output.clone(), attachments.clone(), row.cost(builder.tariff)),
+            Some(mark) => {
+                let text = prune::shortened(output, *mark).into_owned();
+                let attachments = if mark.drops_attachments() { vec![] } else { attachments.clone() };
+                let cost = builder.text_cost(&text) + builder.tariff.attachments(&attachments) + around;
+                (text, attachments, cost)
+            }
+        };
+        (RequestMessage::ToolResult { call, name, text, failed, attachments }, cost)
+    }
+
+    /// Whether reasoning of that model may go back to the model that is asked.
+    fn is_own(&self, author: Option<&ModelId>) -> bool {
+        author.is_some() && author == self.conversation.model.as_ref()
+    }
+}
+
+struct Builder<'a> {
+    tariff: &'a Tariff,
+    messages: Vec<RequestMessage>,
+    costs: Vec<Cost>,
+    used: HashSet<CallId>,
+}
+
+impl Builder<'_> {
+    fn text_cost(&self, text: &str) -> Cost {
+        self.tariff.text(text::measure(text))
+    }
+
+    fn push(&mut self, message: RequestMessage, cost: Cost) {
+        self.messages.push(message);
+        self.costs.push(cost);
+    }
+
+    fn push_user_row(&mut self, row: &MeasuredRow) {
+        if let Message { body: Body::User { text, attachments }, .. } = &row.message {
+            self.push_user(text.clone(), attachments.clone(), row.cost(self.tariff));
+        }
+    }
+
+    fn push_user(&mut self, more: String, files: Vec<oneclaw_model::Attachment>, cost: Cost) {
+        match (self.messages.last_mut(), self.costs.last_mut()) {
+            (Some(RequestMessage::User { text, attachments }), Some(sum)) => {
+                join(text, &more);
+                attachments.extend(files);
+                *sum += cost;
+            }
+            _ => self.push(RequestMessage::User { text: more, attachments: files }, cost),
+        }
+    }
+
+    fn push_assistant(&mut self, more: String, blocks: Vec<Thinking>, new: Vec<Call>, cost: Cost) {
+        match (self.messages.last_mut(), self.costs.last_mut()) {
+            (Some(RequestMessage::Assistant { text, thinking, calls }), Some(sum)) => {
+                join(text, &more);
+                thinking.extend(blocks);
+                calls.extend(new);
+                *sum += cost;
+            }
+            _ => self.push(RequestMessage::Assistant { text: more, thinking: blocks, calls: new }, cost),
+        }
+    }
+
+    fn start_with_user(&mut self) {
+        if self.messages.first().is_some_and(|m| !matches!(m, RequestMessage::User { .. })) {
+            let line = RequestMessage::User { text: LEADING_USER.to_owned(), attachments: vec![] };
+            self.messages.insert(0, line);
+            self.costs.insert(0, self.text_cost(LEADING_USER) + Tariff::MESSAGE);
+        }
+    }
+
+    /// The call's own id; one of our making where it has none or another call of the request has the same.
+    fn unique(&mut self, call: &CallId) -> CallId {
+        let base = if call.as_str().is_empty() { "call" } else { call.as_str() };
+        let mut id = CallId::from(base);
+        let mut number = self.used.len();
+        while !self.used.insert(id.clone()) {
+            number += 1;
+            id = CallId(format!("{base}_{number}"));
+        }
+        id
+    }
+}
+
+fn join(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}

@@ -1,0 +1,117 @@
+//! What the engine is shown of a session: the newest epoch and everything since, nothing older.
+
+use crate::estimate::{MeasuredRow, text};
+use crate::groups::{self, Kind};
+use crate::prune::Marks;
+use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec};
+
+/// The parts of every request that the conversation does not change.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fixed {
+    /// The agent's own instructions.
+    pub system: Option<String>,
+    /// The tools offered.
+    pub tools: Vec<ToolSpec>,
+    /// What the instructions cost.
+    pub(crate) system_measure: text::TextMeasure,
+    /// What names, descriptions and schemas cost.
+    pub(crate) tools_measure: text::TextMeasure,
+}
+
+impl Fixed {
+    /// Measures both once; blank instructions are none.
+    pub fn new(system: Option<String>, tools: Vec<ToolSpec>) -> Self {
+        let system = system.filter(|s| !s.trim().is_empty());
+        let system_measure = system.as_deref().map(text::measure).unwrap_or_default();
+        let tools_measure = tools
+            .iter()
+            .flat_map(|t| [t.name.clone(), t.description.clone(), t.parameters.to_string()])
+            .map(|t| text::measure(&t))
+            .sum();
+        Self { system, tools, system_measure, tools_measure }
+    }
+}
+
+/// The newest compaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Epoch {
+    /// What stands for everything before the boundary.
+    pub summary: String,
+    /// When it was made; `None` if another app made it and did not say.
+    pub created_at: Option<i64>,
+    /// A line that asks the model to go on, where a tool loop was interrupted.
+    pub auto_continue: Option<String>,
+}
+
+/// How big the request was when a check last could win nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// Upper size of the request.
+    pub upper: u64,
+    /// What shares were taken of then; another model voids the attempt.
+    pub base: u64,
+}
+
+/// A session as the engine sees it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conversation {
+    /// The model that is asked next.
+    pub model: Option<ModelId>,
+    /// Whose it is; told by its name if not given.
+    pub provider: Option<ProviderKind>,
+    /// System text and tools.
+    pub fixed: Fixed,
+    /// The newest compaction.
+    pub epoch: Option<Epoch>,
+    /// The user message of the turn that the epoch's boundary lies in, or the newest one if no later one exists.
+    pub carried: Option<MeasuredRow>,
+    /// Pinned rows that the epoch covers, in order.
+    pub pins: Vec<MeasuredRow>,
+    /// All rows since the boundary, in order.
+    pub rows: Vec<MeasuredRow>,
+    /// Which results requests shorten or leave out.
+    pub marks: Marks,
+    /// The last check that could win nothing more.
+    pub attempt: Option<Attempt>,
+}
+
+impl Conversation {
+    /// The conversation once an epoch covers the rows before `boundary`.
+    pub fn compacted(mut self, boundary: usize, epoch: Epoch, attempt: Option<Attempt>) -> Self {
+        let tail = self.rows.split_off(boundary.min(self.rows.len()));
+        let covered = std::mem::replace(&mut self.rows, tail);
+        self.carried = carried(self.carried.take(), &covered, &self.rows);
+        self.marks.retain(|id, _| self.rows.iter().any(|row| row.message.id == *id));
+        self.pins.extend(covered.into_iter().filter(|row| row.pinned));
+        self.epoch = Some(epoch);
+        self.attempt = attempt;
+        self
+    }
+
+    /// The conversation with what a file of the original app says: everything older than the timestamp is covered.
+    pub fn compacted_by_time(self, timestamp: i64, summary: String) -> Self {
+        let boundary = self.rows.partition_point(|row| row.message.created_at < timestamp);
+        self.compacted(boundary, Epoch { summary, created_at: None, auto_continue: None }, None)
+    }
+
+    /// The first row of the tail, if an epoch covers anything before it.
+    pub fn boundary(&self) -> Option<&MessageId> {
+        self.epoch.as_ref().and(self.rows.first()).map(|row| &row.message.id)
+    }
+}
+
+/// The user message a tail needs before it: the one whose turn it starts in, or the newest if it has none.
+fn carried(
+    earlier: Option<MeasuredRow>,
+    covered: &[MeasuredRow],
+    tail: &[MeasuredRow],
+) -> Option<MeasuredRow> {
+    let starts_with_user = groups::groups(tail)
+        .iter()
+        .find(|g| g.kind != Kind::Silent)
+        .is_some_and(|g| g.kind == Kind::User);
+    if starts_with_user {
+        return None;
+    }
+    groups::newest_user(covered).and_then(|index| covered.get(index).cloned()).or(earlier)
+}

@@ -1,0 +1,130 @@
+//! What a provider adds to the bare texts: message and tool overheads, its tokenizer's leaning, its pixel rule.
+//!
+//! The text classes are fitted to OpenAI's tokenizers. For the others the factors are priors, on the safe side,
+//! until usage reports correct them ([`super::Calibration`]): no tokenizer of theirs is public.
+
+use super::text::TextMeasure;
+use super::{Calibration, Cost, Estimate, image};
+use oneclaw_model::{Attachment, ModelId, ProviderKind};
+
+/// The price list for one model.
+#[derive(Debug, Clone)]
+pub struct Tariff {
+    provider: Option<ProviderKind>,
+    model: String,
+    calibration: Calibration,
+    /// Thousandths of the fitted size: likely and upper.
+    lean: (u64, u64),
+    /// Many tokenizers spend a token on every digit, OpenAI's one on three.
+    digit_by_digit: bool,
+    /// Added once when tools are offered.
+    tools: Cost,
+}
+
+impl Tariff {
+    /// Added once per request.
+    pub const REQUEST: Cost = Cost::tokens(3, 12);
+    /// Added per message: role and separators.
+    pub const MESSAGE: Cost = Cost::tokens(4, 7);
+    /// Added per tool call: id, name and structure around the arguments.
+    pub const CALL: Cost = Cost::tokens(8, 24);
+    /// Added per tool result: the id of the call, above the message overhead.
+    pub const RESULT: Cost = Cost::tokens(4, 20);
+    /// Added per tool offered.
+    pub const TOOL: Cost = Cost::tokens(8, 16);
+
+    /// The price list of a model, corrected by what its reports showed.
+    pub fn of(model: Option<&ModelId>, provider: Option<ProviderKind>, calibration: Calibration) -> Self {
+        let model = model.map(|m| m.as_str().to_owned()).unwrap_or_default();
+        let provider = provider.or_else(|| ProviderKind::of_model(&model));
+        let (lean, digit_by_digit, tools) = match provider {
+            Some(ProviderKind::OpenAi) => ((1_000, 1_000), false, Cost::tokens(4, 16)),
+            Some(ProviderKind::Anthropic) => ((1_150, 1_250), false, Cost::tokens(346, 420)),
+            Some(ProviderKind::Gemini) => ((1_000, 1_050), true, Cost::tokens(4, 64)),
+            None => ((1_000, 1_000), true, Cost::tokens(4, 64)),
+        };
+        Self { provider, model, calibration, lean, digit_by_digit, tools }
+    }
+
+    /// A text that was measured.
+    pub fn text(&self, measure: TextMeasure) -> Cost {
+        let upper = measure.upper_milli + if self.digit_by_digit { measure.digits * 667 } else { 0 };
+        Cost { expected: measure.expected_milli * self.lean.0 / 1_000, upper: upper * self.lean.1 / 1_000 }
+    }
+
+    /// What was attached: pictures by their pixels, other files by their label.
+    pub fn attachments(&self, attachments: &[Attachment]) -> Cost {
+        let one = |a: &Attachment| {
+            if a.is_image() {
+                image::cost(a, self.provider, &self.model)
+            } else {
+                self.text(super::text::measure(&a.label()))
+            }
+        };
+        attachments.iter().map(one).sum()
+    }
+
+    /// The tools offered, by what their texts cost and how many there are.
+    pub fn tools(&self, texts: TextMeasure, count: usize) -> Cost {
+        if count == 0 {
+            return Cost::ZERO;
+        }
+        (0..count).map(|_| Self::TOOL).sum::<Cost>() + self.tools + self.text(texts)
+    }
+
+    /// What so many tokens are before calibration: the inverse of [`Self::total`].
+    pub fn cost_of(&self, tokens: u64) -> Cost {
+        let milli = |factor: f64| (tokens as f64 * 1_000.0 / factor).ceil() as u64;
+        let factor = self.calibration.factor();
+        Cost { expected: milli(factor), upper: milli(factor.max(1.0)) }
+    }
+
+    /// A sum of costs in whole tokens, calibrated.
+    pub fn total(&self, cost: Cost) -> Estimate {
+        let up = |milli: f64| (milli / 1_000.0).ceil() as u64;
+        let expected = up(self.calibration.expected(cost.expected as f64));
+        let upper = up(self.calibration.upper(cost.upper as f64));
+        Estimate { expected, upper: upper.max(expected) }
+    }
+
+    /// How many whole tokens, at most.
+    pub fn upper(&self, cost: Cost) -> u64 {
+        self.total(cost).upper
+    }
+
+    /// The upper size of a text on its own.
+    pub fn upper_text(&self, text: &str) -> u64 {
+        self.upper(self.text(super::text::measure(text)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::text::measure;
+
+    #[test]
+    fn upper_is_never_below_expected_and_grows_with_the_factor() {
+        let learnt = Calibration::default().after(300, 100);
+        for calibration in [Calibration::default(), learnt, Calibration::default().after(1, 100)] {
+            for model in ["gpt-4o", "claude-opus-4-5-20251101", "gemini-2.5-pro", "qwen"] {
+                let tariff = Tariff::of(Some(&model.into()), None, calibration);
+                let total = tariff.total(tariff.text(measure("Call me at 555 0123 4567, please.")));
+                assert!(total.expected <= total.upper, "{model} {total:?}");
+            }
+        }
+        let plain = Tariff::of(Some(&"gpt-4o".into()), None, Calibration::default());
+        let grown = Tariff::of(Some(&"gpt-4o".into()), None, learnt);
+        assert!(grown.upper_text("some text of a few words") > plain.upper_text("some text of a few words"));
+    }
+
+    #[test]
+    fn digits_count_one_by_one_where_the_tokenizer_may_do_so() {
+        let digits = "8".repeat(999);
+        let of = |model: &str| {
+            Tariff::of(Some(&model.into()), None, Calibration::default()).upper_text(&digits)
+        };
+        assert!(of("gpt-4o") < 600);
+        assert!(of("gemini-2.5-pro") >= 999 && of("mistral-large") >= 999);
+    }
+}

@@ -1,0 +1,594 @@
+//! The steps of a plan, from the cheapest to the last: prune, elide, summarise, digest, drop, irreducible.
+
+use super::{AUTO_CONTINUE, Compaction, Culprit, Decision, Form, Inputs, Moment, Plan, Reason, SendReason};
+use super::{Strategy, Summaries, Work};
+use crate::assemble::{Draft, Summary};
+use crate::budget::Budget;
+use crate::conversation::{Attempt, Conversation};
+use crate::estimate::{Cost, Estimate, MeasuredRow, Tariff, text};
+use crate::floor;
+use crate::groups::{self, Group, Kind};
+use crate::policy::{Afterwards, Policy, Pruning, Style, Tail, Trigger};
+use crate::prune::{self, Marks};
+use crate::split::Edges;
+use crate::summary::digest::{digest, within_embedded};
+use crate::summary::fact_block::Facts;
+use crate::summary::gate::Gate;
+use crate::summary::prompt::{Job, SummaryPlan};
+use crate::summary::{emergency_notice, material};
+use crate::pins;
+use oneclaw_model::{Body, ModelLimits};
+
+/// A summary shorter than this says nothing.
+const LEAST_SUMMARY: u64 = 48;
+/// A manual compaction of a conversation whose window nobody knows behaves as if it were half full.
+const FULL_AT_HALF: u64 = 2;
+
+pub(super) struct Planner<'a> {
+    inputs: &'a Inputs<'a>,
+    conversation: &'a Conversation,
+    policy: &'a Policy,
+    tariff: Tariff,
+    groups: Vec<Group>,
+    /// Marks before any check.
+    standing: Marks,
+}
+
+impl<'a> Planner<'a> {
+    pub fn new(inputs: &'a Inputs<'a>) -> Self {
+        let conversation = inputs.conversation;
+        let policy = inputs.policy;
+        let tariff =
+            Tariff::of(conversation.model.as_ref(), conversation.provider, inputs.state.calibration);
+        let groups = groups::groups(&conversation.rows);
+        let standing = prune::standing(conversation, &groups, policy, inputs.moment);
+        Self { inputs, conversation, policy, tariff, groups, standing }
+    }
+
+    pub fn plan(&self) -> Plan {
+        let known = Budget::of(self.inputs.limits, self.policy);
+        let mut now = self.as_things_stand(known.as_ref());
+        now.estimate = self.best_estimate(&now);
+        let Some(budget) = known.or_else(|| self.assumed_budget(now.estimate)) else {
+            return self.send(now, None, SendReason::WindowUnknown, self.standing.clone());
+        };
+        let steps = Steps { planner: self, budget, now: now.estimate };
+        steps.decide(now)
+    }
+
+    /// The conversation as it is, marks and epoch included.
+    fn as_things_stand(&self, budget: Option<&Budget>) -> Form {
+        let conversation = self.conversation;
+        let pins = conversation.pins.iter();
+        let pins = match budget {
+            Some(budget) => pins::carried(pins, self.policy, budget, &self.tariff),
+            None => pins.collect(),
+        };
+        self.form(Draft {
+            conversation,
+            rows: 0..conversation.rows.len(),
+            carried: conversation.carried.as_ref(),
+            pins,
+            summary: conversation.epoch.as_ref().map_or(Summary::None, |e| text_of(&e.summary)),
+            placement: self.policy.placement,
+            auto_continue: conversation.epoch.as_ref().and_then(|e| e.auto_continue.as_deref()),
+            marks: &self.standing,
+        })
+    }
+
+    fn form(&self, draft: Draft<'_>) -> Form {
+        let assembled = draft.assemble(&self.tariff);
+        let estimate = assembled.estimate(&self.tariff);
+        Form { assembled, estimate }
+    }
+
+    /// By the provider's own counts where they apply, else by content.
+    fn best_estimate(&self, now: &Form) -> Estimate {
+        let model = self.conversation.model.as_ref();
+        let anchored = now.assembled.anchored(&self.tariff, self.inputs.state, model);
+        if anchored != now.estimate {
+            return anchored;
+        }
+        match floor::floor(self.conversation, &self.standing, &self.tariff) {
+            Some(floor) => Estimate {
+                expected: now.estimate.expected.max(floor.expected),
+                upper: now.estimate.upper.max(floor.upper),
+            },
+            None => now.estimate,
+        }
+    }
+
+    /// Where nothing is known of the model, only the user's own wish can start a compaction.
+    fn assumed_budget(&self, now: Estimate) -> Option<Budget> {
+        let window = Some(now.upper.saturating_mul(FULL_AT_HALF));
+        let limits = ModelLimits { window, ..*self.inputs.limits };
+        (self.inputs.moment == Moment::Manual).then(|| Budget::of(&limits, self.policy)).flatten()
+    }
+
+    fn send(&self, form: Form, budget: Option<Budget>, reason: SendReason, marks: Marks) -> Plan {
+        self.finish(form, budget, Decision::Send(reason), marks, 0)
+    }
+
+    /// Fills in what every plan says. `covers` rows are no longer part of the tail.
+    fn finish(&self, form: Form, budget: Option<Budget>, decision: Decision, marks: Marks, covers: usize) -> Plan {
+        let tail = self.conversation.rows.get(covers..).unwrap_or_default();
+        let is_covered = covers > 0 || self.conversation.epoch.is_some();
+        let mut request = form.assembled.request;
+        request.max_output = budget.map(|b| b.max_output(form.estimate.upper));
+        let keeps = match self.policy.pruning {
+            // What age decides is decided anew each time; only what sizes decided stays.
+            Pruning::ByAge => marks.into_iter().filter(|(_, m)| matches!(m, prune::Mark::Elided { .. })).collect(),
+            Pruning::Off | Pruning::OnCheck | Pruning::ByBudget => marks,
+        };
+        Plan {
+            decision,
+            estimate: form.estimate,
+            budget: budget.filter(|b| b.window.is_some() || self.inputs.limits.input_limit.is_some()),
+            boundary: tail.first().filter(|_| is_covered).map(|row| row.message.id.clone()),
+            tail: tail.iter().map(|row| row.message.id.clone()).collect(),
+            request,
+            request_estimate: form.estimate,
+            parts: form.assembled.parts,
+            marks: keeps,
+            attempt: self.conversation.attempt,
+        }
+    }
+
+    /// Upper size of the last step as the provider reported it.
+    fn used(&self) -> Option<u64> {
+        floor::last_usage(self.conversation).map(|(_, usage)| usage.total())
+    }
+
+    fn is_model_switch(&self) -> bool {
+        let last = self.conversation.rows.iter().rev().find_map(|row| match &row.message.body {
+            Body::Assistant { model: Some(model), .. } => Some(model),
+            _ => None,
+        });
+        last.is_some_and(|last| self.conversation.model.as_ref().is_some_and(|model| model != last))
+    }
+
+    fn newest_user(&self) -> Option<&'a MeasuredRow> {
+        let index = groups::newest_user(&self.conversation.rows);
+        index.and_then(|i| self.conversation.rows.get(i)).or(self.conversation.carried.as_ref())
+    }
+}
+
+fn text_of(summary: &str) -> Summary<'_> {
+    if summary.is_empty() { Summary::None } else { Summary::Text(summary) }
+}
+
+/// The ladder for a conversation whose limits are known.
+struct Steps<'a> {
+    planner: &'a Planner<'a>,
+    budget: Budget,
+    /// The size as things stand.
+    now: Estimate,
+}
+
+impl Steps<'_> {
+    fn decide(&self, now: Form) -> Plan {
+        let planner = self.planner;
+        let marks = planner.standing.clone();
+        let budget = Some(self.budget);
+        let Some(reason) = self.fired() else {
+            return planner.send(now, budget, SendReason::Fits, marks);
+        };
+        let is_too_big = self.now.upper > self.budget.hard;
+        let is_urgent = is_too_big || matches!(reason, Reason::Manual | Reason::Overflow);
+        if !is_urgent && !planner.policy.auto {
+            return planner.send(now, budget, SendReason::AutoOff, marks);
+        }
+        let smallest = self.smallest();
+        if smallest.estimate.upper > self.budget.hard {
+            if is_too_big {
+                return self.irreducible(smallest);
+            }
+            return self.nothing_to_gain(now, marks);
+        }
+        let pruned = self.pruned(reason);
+        if let Some(marks) = &pruned
+            && reason != Reason::Manual
+        {
+            let form = self.with_marks(marks);
+            if form.estimate.upper <= self.budget.target {
+                return self.remember_size(planner.send(form, budget, SendReason::Pruned, marks.clone()));
+            }
+        }
+        let marks = pruned.unwrap_or(marks);
+        if let Some(plan) = self.compact(reason, &marks, is_urgent) {
+            return plan;
+        }
+        let form = self.with_marks(&marks);
+        if form.estimate.upper <= self.budget.hard && marks != planner.standing {
+            return self.remember_size(planner.send(form, budget, SendReason::Pruned, marks));
+        }
+        self.nothing_to_gain(now, planner.standing.clone())
+    }
+
+    /// Whether a check fires, and why.
+    fn fired(&self) -> Option<Reason> {
+        let planner = self.planner;
+        match planner.inputs.moment {
+            Moment::Manual => return Some(Reason::Manual),
+            Moment::Overflow => return Some(Reason::Overflow),
+            Moment::BeforeSend | Moment::AfterTools | Moment::AfterResponse => {}
+        }
+        let compared = match planner.policy.trigger {
+            Trigger::Used => planner.used().unwrap_or(self.now.upper),
+            Trigger::WindowShare | Trigger::HardShare | Trigger::Tokens => self.now.upper,
+        };
+        let is_over_hard = self.now.upper > self.budget.hard;
+        if planner.policy.compares(planner.inputs.moment)
+            && compared > self.budget.trigger
+            && (is_over_hard || !self.is_too_soon(compared))
+        {
+            return Some(if planner.is_model_switch() { Reason::ModelSwitch } else { Reason::Threshold });
+        }
+        is_over_hard.then(|| if planner.is_model_switch() { Reason::ModelSwitch } else { Reason::HardLimit })
+    }
+
+    /// Whether the last attempt at about this size won nothing.
+    fn is_too_soon(&self, size: u64) -> bool {
+        let gap = self.planner.policy.retry_gap.of(self.budget.base);
+        self.planner
+            .conversation
+            .attempt
+            .is_some_and(|a| a.base == self.budget.base && size < a.upper.saturating_add(gap))
+    }
+
+    fn nothing_to_gain(&self, now: Form, marks: Marks) -> Plan {
+        let plan = self.planner.send(now, Some(self.budget), SendReason::NothingToGain, marks);
+        self.remember_size(plan)
+    }
+
+    fn remember_size(&self, mut plan: Plan) -> Plan {
+        let upper = match plan.decision {
+            Decision::Send(SendReason::NothingToGain) => self.now.upper,
+            _ => plan.request_estimate.upper,
+        };
+        plan.attempt = Some(Attempt { upper, base: self.budget.base });
+        plan.estimate = self.now;
+        plan
+    }
+
+    // ---- forms ----
+
+    fn with_marks(&self, marks: &Marks) -> Form {
+        let planner = self.planner;
+        let conversation = planner.conversation;
+        planner.form(Draft {
+            conversation,
+            rows: 0..conversation.rows.len(),
+            carried: conversation.carried.as_ref(),
+            pins: pins::carried(conversation.pins.iter(), planner.policy, &self.budget, &planner.tariff),
+            summary: conversation.epoch.as_ref().map_or(Summary::None, |e| text_of(&e.summary)),
+            placement: planner.policy.placement,
+            auto_continue: conversation.epoch.as_ref().and_then(|e| e.auto_continue.as_deref()),
+            marks,
+        })
+    }
+
+    /// System text, tools and the newest user message: what no step can take away.
+    fn smallest(&self) -> Form {
+        let planner = self.planner;
+        planner.form(Draft {
+            conversation: planner.conversation,
+            rows: 0..0,
+            carried: planner.newest_user(),
+            pins: vec![],
+            summary: Summary::None,
+            placement: planner.policy.placement,
+            auto_continue: None,
+            marks: &planner.standing,
+        })
+    }
+
+    fn irreducible(&self, smallest: Form) -> Plan {
+        let parts = smallest.assembled.parts;
+        let candidates = [
+            (parts.system, Culprit::SystemPrompt),
+            (parts.tools, Culprit::Tools),
+            (parts.messages, Culprit::NewestMessage),
+        ];
+        let culprit = candidates.into_iter().max_by_key(|(cost, _)| cost.upper);
+        let decision = Decision::Irreducible {
+            culprit: culprit.map_or(Culprit::NewestMessage, |(_, c)| c),
+            over: smallest.estimate.upper.saturating_sub(self.budget.hard),
+        };
+        let marks = self.planner.standing.clone();
+        let mut plan = self.planner.finish(smallest, Some(self.budget), decision, marks, 0);
+        plan.estimate = self.now;
+        plan
+    }
+
+    // ---- steps that leave out tool results ----
+
+    /// Standing marks and what pruning and eliding add to them; `None` where they add nothing.
+    fn pruned(&self, reason: Reason) -> Option<Marks> {
+        let planner = self.planner;
+        let mut marks = planner.standing.clone();
+        if reason == Reason::Manual {
+            return None;
+        }
+        if planner.policy.prune && planner.policy.pruning == Pruning::OnCheck {
+            let edges = self.edges(&marks);
+            let tail = edges.by_knob(planner.policy, &self.budget, &planner.tariff);
+            let before = planner.groups.get(..tail).unwrap_or_default();
+            let least = planner.policy.prune_min_gain.of(self.budget.base);
+            let more =
+                prune::on_check(planner.conversation, before, planner.policy, &planner.tariff, &marks, least);
+            marks.extend(more);
+        }
+        // What the model has just asked for is not cut while older things can give way.
+        let newest = planner.groups.len().saturating_sub(1);
+        let older = planner.groups.get(..newest).unwrap_or_default();
+        let most = planner.policy.giant_share.of(self.budget.base);
+        let giants = prune::giants(planner.conversation, older, &planner.tariff, &marks, most);
+        marks.extend(giants);
+        (marks != planner.standing).then_some(marks)
+    }
+
+    fn edges(&self, marks: &Marks) -> Edges<'_> {
+        let planner = self.planner;
+        let cost = |row: &MeasuredRow| match (marks.get(&row.message.id), &row.message.body) {
+            (Some(mark), Body::ToolResult { output, .. }) => {
+                let text = text::measure(&prune::shortened(output, *mark));
+                planner.tariff.text(text) + Tariff::MESSAGE + Tariff::RESULT
+            }
+            _ => row.cost(&planner.tariff),
+        };
+        Edges::new(&planner.conversation.rows, &planner.groups, cost)
+    }
+
+    // ---- steps that cover rows ----
+
+    /// The compaction the ladder leads to; `None` where there is nothing to cover or to gain.
+    fn compact(&self, reason: Reason, marks: &Marks, is_urgent: bool) -> Option<Plan> {
+        let planner = self.planner;
+        let mut marks = marks.clone();
+        let mut boundary = self.boundary(&marks);
+        if boundary == planner.groups.len() && self.keep_newest_batch(&mut marks) {
+            boundary = planner.groups.len() - 1;
+        }
+        let covered = planner.groups.get(..boundary).unwrap_or_default();
+        if covered.iter().all(|g| g.kind == Kind::Silent) {
+            return None;
+        }
+        let cover = Cover { steps: self, reason, marks, boundary };
+        let is_emergency = self.budget.emergency.is_some_and(|size| self.now.upper >= size)
+            && reason != Reason::Manual;
+        if is_emergency {
+            return Some(cover.emergency());
+        }
+        let may_ask = planner.inputs.summaries == Summaries::Allowed
+            && (planner.policy.auto || reason == Reason::Manual);
+        if may_ask {
+            match cover.summarise() {
+                Some(plan) => {
+                    let gap = planner.policy.retry_gap.of(self.budget.base);
+                    let wins = plan.request_estimate.upper.saturating_add(gap) <= self.now.upper;
+                    return (is_urgent || wins).then_some(plan);
+                }
+                None if reason == Reason::Manual => return None,
+                None => {}
+            }
+        }
+        let plan = cover.digest();
+        (is_urgent || plan.request_estimate.upper < self.now.upper).then_some(plan)
+    }
+
+    /// The boundary of the knob, moved on until the rest is within the target or can shrink no more.
+    fn boundary(&self, marks: &Marks) -> usize {
+        let planner = self.planner;
+        let edges = self.edges(marks);
+        let last = edges.last();
+        let mut boundary = edges.by_knob(planner.policy, &self.budget, &planner.tariff);
+        let around = self.draft(last, Summary::Pending(self.budget.summary_cap), marks).assemble(&planner.tariff);
+        let around = around.parts.system + around.parts.tools + around.parts.summary + Tariff::REQUEST;
+        let carried_before = |index: usize| {
+            self.carried(index).map_or(Cost::ZERO, |row| row.cost(&planner.tariff))
+        };
+        while boundary < last {
+            let size = around + carried_before(boundary) + edges.tail_cost(boundary);
+            if planner.tariff.upper(size) <= self.budget.target {
+                break;
+            }
+            boundary = edges.next(boundary, planner.policy.snap);
+        }
+        boundary
+    }
+
+    /// Elides the results of the newest batch so that it can stay; it is what the model waits for.
+    fn keep_newest_batch(&self, marks: &mut Marks) -> bool {
+        let planner = self.planner;
+        let Some(newest) = planner.groups.last().filter(|g| g.kind == Kind::Exchange) else { return false };
+        let rows = planner.conversation.rows.get(newest.rows.clone()).unwrap_or_default();
+        let results: Vec<&MeasuredRow> =
+            groups::calls(rows).into_iter().filter_map(|(_, result)| result).collect();
+        if planner.policy.tail == Tail::Empty || results.is_empty() {
+            return false;
+        }
+        let size = |row: &MeasuredRow| planner.tariff.upper(planner.tariff.text(row.measure.text));
+        let boundary = planner.groups.len() - 1;
+        let with_all = planner
+            .form(self.draft(boundary, Summary::Pending(self.budget.summary_cap), marks))
+            .estimate
+            .upper;
+        let texts: u64 = results.iter().map(|row| size(row)).sum();
+        let Some(room) = (self.budget.target + texts).checked_sub(with_all) else { return false };
+        let level = material::level(results.iter().map(|row| size(row)), room);
+        if level < planner.tariff.upper_text(prune::CLEARED) {
+            return false;
+        }
+        let mut tried = marks.clone();
+        let group = std::slice::from_ref(newest);
+        tried.extend(prune::giants(planner.conversation, group, &planner.tariff, marks, level));
+        let form = planner.form(self.draft(boundary, Summary::Pending(self.budget.summary_cap), &tried));
+        let fits = form.estimate.upper <= self.budget.target;
+        if fits {
+            *marks = tried;
+        }
+        fits
+    }
+
+    /// The user message that has to be repeated before a tail that starts at that group.
+    fn carried(&self, boundary: usize) -> Option<&MeasuredRow> {
+        let planner = self.planner;
+        let rest = planner.groups.get(boundary..).unwrap_or_default();
+        if rest.iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User) {
+            return None;
+        }
+        let rows = &planner.conversation.rows;
+        let start = planner.groups.get(boundary).map_or(rows.len(), |g| g.rows.start);
+        let before = rows.get(..start).unwrap_or_default();
+        groups::newest_user(before).and_then(|i| before.get(i)).or(planner.conversation.carried.as_ref())
+    }
+
+    /// The request after a compaction that leaves the groups from `boundary` on.
+    fn draft<'d>(&'d self, boundary: usize, summary: Summary<'d>, marks: &'d Marks) -> Draft<'d> {
+        let planner = self.planner;
+        let conversation = planner.conversation;
+        let start = planner.groups.get(boundary).map_or(conversation.rows.len(), |g| g.rows.start);
+        let covered = conversation.rows.get(..start).unwrap_or_default();
+        let all_pins = conversation.pins.iter().chain(covered.iter().filter(|row| row.pinned));
+        Draft {
+            conversation,
+            rows: start..conversation.rows.len(),
+            carried: self.carried(boundary),
+            pins: pins::carried(all_pins, planner.policy, &self.budget, &planner.tariff),
+            summary,
+            placement: planner.policy.placement,
+            auto_continue: self.auto_continue(start),
+            marks,
+        }
+    }
+
+    /// The line that keeps an interrupted tool loop going, where nothing of it is left in the tail.
+    fn auto_continue(&self, start: usize) -> Option<&'static str> {
+        let planner = self.planner;
+        let is_all = start == planner.conversation.rows.len();
+        let is_loop = planner.inputs.moment == Moment::AfterTools
+            && planner.groups.last().is_some_and(|g| g.kind == Kind::Exchange);
+        (planner.policy.afterwards == Afterwards::Continue && is_all && is_loop).then_some(AUTO_CONTINUE)
+    }
+}
+
+/// A compaction in the making: everything before `boundary` is covered.
+struct Cover<'a> {
+    steps: &'a Steps<'a>,
+    reason: Reason,
+    marks: Marks,
+    boundary: usize,
+}
+
+impl Cover<'_> {
+    fn rows(&self) -> &[MeasuredRow] {
+        let start = self.start();
+        self.steps.planner.conversation.rows.get(..start).unwrap_or_default()
+    }
+
+    fn start(&self) -> usize {
+        let planner = self.steps.planner;
+        planner.groups.get(self.boundary).map_or(planner.conversation.rows.len(), |g| g.rows.start)
+    }
+
+    fn prior(&self) -> Option<&str> {
+        self.steps.planner.conversation.epoch.as_ref().map(|e| e.summary.as_str()).filter(|s| !s.is_empty())
+    }
+
+    /// The longest summary that leaves the next request within `limit`.
+    fn cap(&self, limit: u64) -> u64 {
+        let steps = self.steps;
+        let form = steps.planner.form(steps.draft(self.boundary, Summary::Pending(0), &self.marks));
+        steps.budget.summary_cap.min(limit.saturating_sub(form.estimate.upper))
+    }
+
+    /// A model writes a summary; `None` where it cannot be asked for one.
+    fn summarise(&self) -> Option<Plan> {
+        let steps = self.steps;
+        let planner = steps.planner;
+        let cap = self.cap(steps.budget.hard);
+        if cap < LEAST_SUMMARY {
+            return None;
+        }
+        let (limit, tariff) = match planner.inputs.summariser {
+            None => (steps.budget.hard, &planner.tariff),
+            Some(other) => match Budget::of(&other.limits, planner.policy) {
+                Some(budget) => (budget.hard, &other.tariff),
+                None => (steps.budget.hard, &other.tariff),
+            },
+        };
+        let job = Job {
+            rows: self.rows(),
+            groups: planner.groups.get(..self.boundary).unwrap_or_default(),
+            prior: self.prior(),
+            style: planner.policy.style,
+            focus: planner.inputs.focus,
+            cap,
+            limit,
+        };
+        let plan = SummaryPlan::new(job, tariff)?;
+        let strategy = match planner.policy.style {
+            Style::Prose => Strategy::Prose,
+            Style::Structured => Strategy::Structured,
+            Style::Narrative => Strategy::Narrative,
+            Style::Checkpoint => Strategy::Checkpoint,
+            Style::Continuation => Strategy::Continuation,
+        };
+        Some(self.plan(strategy, Work::Summarise(Box::new(plan)), Summary::Pending(cap), cap))
+    }
+
+    /// The digest of what is covered, shortened until the next request is under the trigger; nothing if need be.
+    fn digest(&self) -> Plan {
+        let steps = self.steps;
+        let cap = self.cap(steps.budget.trigger);
+        if cap < LEAST_SUMMARY {
+            return self.local(Strategy::Drop, String::new(), cap);
+        }
+        let text = digest(self.prior(), self.rows(), cap, &steps.planner.tariff);
+        self.local(Strategy::Digest, text, cap)
+    }
+
+    /// A notice that history was dropped, and the prior summary as far as it fits.
+    fn emergency(&self) -> Plan {
+        let steps = self.steps;
+        let cap = self.cap(steps.budget.hard);
+        let text = match self.prior() {
+            Some(prior) => format!("{}\n\n{prior}", emergency_notice()),
+            None => emergency_notice().to_owned(),
+        };
+        let text = within_embedded(&text, cap, &steps.planner.tariff);
+        self.local(Strategy::Emergency, text, cap)
+    }
+
+    fn local(&self, strategy: Strategy, text: String, cap: u64) -> Plan {
+        self.plan(strategy, Work::Local(text.clone()), text_of(&text), cap)
+    }
+
+    fn plan(&self, strategy: Strategy, work: Work, summary: Summary<'_>, cap: u64) -> Plan {
+        let steps = self.steps;
+        let planner = steps.planner;
+        let covered: Cost = self.rows().iter().map(|row| row.cost(&planner.tariff)).sum();
+        let prior_size = self.prior().map_or(0, |prior| planner.tariff.upper_text(prior));
+        let draft = steps.draft(self.boundary, summary, &self.marks);
+        let auto_continue = draft.auto_continue.map(str::to_owned);
+        let form = planner.form(draft);
+        let compaction = Compaction {
+            reason: self.reason,
+            strategy,
+            covers: self.start(),
+            work,
+            gate: Gate {
+                style: planner.policy.style,
+                cap,
+                replaces: planner.tariff.upper(covered) + prior_size,
+                prior: self.prior().map(str::to_owned),
+                facts: Facts::collect(self.prior(), self.rows()),
+            },
+            auto_continue,
+        };
+        let decision = Decision::Compact(Box::new(compaction));
+        let plan = planner.finish(form, Some(steps.budget), decision, self.marks.clone(), self.start());
+        steps.remember_size(plan)
+    }
+}

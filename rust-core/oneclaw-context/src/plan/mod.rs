@@ -1,0 +1,262 @@
+//! From a conversation to a decision with the exact requests: send, compact, or say what is too big.
+//!
+//! One pure function. It calls no model: where a summary is needed it says which requests make one, and where none can
+//! be had it goes down the ladder itself ([`ladder`]).
+
+mod ladder;
+
+use crate::assemble::{Assembled, Parts};
+use crate::budget::Budget;
+use crate::conversation::{Attempt, Conversation, Epoch};
+use crate::estimate::{Estimate, EstimatorState, Tariff};
+use crate::policy::Policy;
+use crate::prune::Marks;
+use crate::summary::gate::Gate;
+use crate::summary::prompt::{SummaryPlan, SummaryRequest};
+use oneclaw_model::{MessageId, ModelLimits, Request};
+use serde::Serialize;
+
+/// OpenCode's line for a tool loop that a compaction interrupted.
+pub const AUTO_CONTINUE: &str = "Continue if you have next steps";
+
+/// When the engine is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// The user has sent something.
+    BeforeSend,
+    /// Tool results are in, the next request follows.
+    AfterTools,
+    /// The reply is complete.
+    AfterResponse,
+    /// The user asked for a compaction.
+    Manual,
+    /// The provider said that the request was too long.
+    Overflow,
+}
+
+/// Whether a model may be asked for a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Summaries {
+    /// It may.
+    Allowed,
+    /// It was, and failed: only steps that need no model are left.
+    Failed,
+}
+
+/// The model that writes summaries, where it is not the chat model.
+#[derive(Debug, Clone)]
+pub struct Summariser {
+    /// What it can hold.
+    pub limits: ModelLimits,
+    /// How it counts.
+    pub tariff: Tariff,
+}
+
+/// Everything a plan depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The session since its newest epoch.
+    pub conversation: &'a Conversation,
+    /// What the model can hold.
+    pub limits: &'a ModelLimits,
+    /// The knobs.
+    pub policy: &'a Policy,
+    /// What is known of the model's counting.
+    pub state: &'a EstimatorState,
+    /// When this is.
+    pub moment: Moment,
+    /// Another model for summaries.
+    pub summariser: Option<&'a Summariser>,
+    /// What a manual compaction should look at in particular.
+    pub focus: Option<&'a str>,
+    /// Whether a summary can be had.
+    pub summaries: Summaries,
+}
+
+impl<'a> Inputs<'a> {
+    /// The ordinary question.
+    pub fn new(
+        conversation: &'a Conversation,
+        limits: &'a ModelLimits,
+        policy: &'a Policy,
+        state: &'a EstimatorState,
+        moment: Moment,
+    ) -> Self {
+        let summaries = Summaries::Allowed;
+        Self { conversation, limits, policy, state, moment, summariser: None, focus: None, summaries }
+    }
+}
+
+/// Why history is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Over the trigger.
+    Threshold,
+    /// Over what may be sent, where the trigger is not compared.
+    HardLimit,
+    /// The user asked.
+    Manual,
+    /// The provider refused the request as too long.
+    Overflow,
+    /// Over the trigger of a model that the conversation was not held with so far.
+    ModelSwitch,
+}
+
+/// Why a request can be sent as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SendReason {
+    /// Nothing fired.
+    Fits,
+    /// Nothing is known of the model.
+    WindowUnknown,
+    /// A check fired, and leaving out old tool results was enough.
+    Pruned,
+    /// A check fired below the hard limit, and automatic summaries are off.
+    AutoOff,
+    /// A check fired below the hard limit, and a compaction would not help.
+    NothingToGain,
+}
+
+/// What a compaction leaves in place of the rows it covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// A summary in prose.
+    Prose,
+    /// Six sections.
+    Structured,
+    /// A narrative.
+    Narrative,
+    /// A checkpoint.
+    Checkpoint,
+    /// A prompt to continue from.
+    Continuation,
+    /// A digest made without a model.
+    Digest,
+    /// Little or nothing: even a digest had no room.
+    Drop,
+    /// A notice that history was dropped.
+    Emergency,
+}
+
+/// How the text of a compaction comes about.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// A model writes it.
+    Summarise(Box<SummaryPlan>),
+    /// It is here.
+    Local(String),
+}
+
+/// A compaction that is to be made.
+#[derive(Debug, Clone)]
+pub struct Compaction {
+    /// Why.
+    pub reason: Reason,
+    /// What it leaves.
+    pub strategy: Strategy,
+    /// How many rows of the conversation it covers; the boundary stands after them.
+    pub covers: usize,
+    /// How its text comes about.
+    pub work: Work,
+    /// What the text has to pass if a model writes it.
+    pub gate: Gate,
+    /// The line that lets an interrupted tool loop go on.
+    pub auto_continue: Option<String>,
+}
+
+/// What cannot be made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Culprit {
+    /// The agent's instructions.
+    SystemPrompt,
+    /// The tools offered.
+    Tools,
+    /// What the user wrote last.
+    NewestMessage,
+}
+
+/// What is decided.
+#[derive(Debug, Clone)]
+pub enum Decision {
+    /// Send the request.
+    Send(SendReason),
+    /// Compact first; the request is what follows.
+    Compact(Box<Compaction>),
+    /// Nothing can make it fit.
+    Irreducible {
+        /// The largest part.
+        culprit: Culprit,
+        /// By how many tokens the smallest form is over the hard limit.
+        over: u64,
+    },
+}
+
+/// A decision and the request it leads to.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What to do.
+    pub decision: Decision,
+    /// The size as things stand.
+    pub estimate: Estimate,
+    /// The sizes it was judged by; `None` where nothing is known of the model.
+    pub budget: Option<Budget>,
+    /// The first row kept, where anything before it is covered.
+    pub boundary: Option<MessageId>,
+    /// The rows kept as they are.
+    pub tail: Vec<MessageId>,
+    /// The request: what to send, or what follows the compaction, or the smallest form tried.
+    pub request: Request,
+    /// How big it is.
+    pub request_estimate: Estimate,
+    /// Where its tokens go, before calibration.
+    pub parts: Parts,
+    /// The marks to keep from now on.
+    pub marks: Marks,
+    /// What to remember so that a check that won nothing is not repeated at once.
+    pub attempt: Option<Attempt>,
+}
+
+/// Plans the next request.
+pub fn plan(inputs: &Inputs<'_>) -> Plan {
+    ladder::Planner::new(inputs).plan()
+}
+
+impl Plan {
+    /// The requests that make the summary, in the order they can be made.
+    pub fn summary_requests(&self) -> Vec<SummaryRequest> {
+        match &self.decision {
+            Decision::Compact(compaction) => match &compaction.work {
+                Work::Summarise(plan) => plan.preview(),
+                Work::Local(_) => vec![],
+            },
+            Decision::Send(_) | Decision::Irreducible { .. } => vec![],
+        }
+    }
+
+    /// The conversation once the plan is carried out: marks kept, and where it compacts, `summary` in place of the
+    /// rows covered. `now` is when.
+    pub fn carry_out(&self, mut conversation: Conversation, summary: &str, now: i64) -> Conversation {
+        conversation.marks.clone_from(&self.marks);
+        match &self.decision {
+            Decision::Compact(compaction) => {
+                let epoch = Epoch {
+                    summary: summary.to_owned(),
+                    created_at: Some(now),
+                    auto_continue: compaction.auto_continue.clone(),
+                };
+                conversation.compacted(compaction.covers, epoch, self.attempt)
+            }
+            Decision::Send(_) | Decision::Irreducible { .. } => Conversation { attempt: self.attempt, ..conversation },
+        }
+    }
+}
+
+/// A finished form of the request.
+struct Form {
+    assembled: Assembled,
+    estimate: Estimate,
+}

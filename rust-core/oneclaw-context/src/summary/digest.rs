@@ -1,0 +1,76 @@
+//! What stands for older rows when no model could summarise them: made of the rows alone, the same every time.
+
+use super::fact_block::Facts;
+use super::material::Piece;
+use crate::escape::escape;
+use crate::estimate::{MeasuredRow, Tariff};
+use crate::groups;
+use crate::policy::Ratio;
+use oneclaw_model::{Body, ToolStatus};
+
+const TITLE: &str = "Digest of the earlier conversation, made without a model.";
+/// What each part may take of the cap.
+const PRIOR_SHARE: Ratio = Ratio::percent(30);
+const FACTS_SHARE: Ratio = Ratio::percent(30);
+const REQUEST_SHARE: Ratio = Ratio::percent(12);
+const TOOLS_SHARE: Ratio = Ratio::percent(12);
+/// Arguments longer than this say nothing at a glance.
+const ARGUMENT_CHARS: usize = 80;
+
+/// The digest of the rows and a prior summary, of at most `cap` tokens once it is embedded.
+pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tariff) -> String {
+    let mut users = rows.iter().filter_map(|row| match &row.message.body {
+        Body::User { text, .. } if !text.trim().is_empty() => Some(text.trim()),
+        _ => None,
+    });
+    let first = users.next();
+    let latest = users.next_back();
+    let prior_text = prior.map(|p| Facts::take_from(p).0.trim()).filter(|p| !p.is_empty());
+
+    let mut parts = vec![TITLE.to_owned()];
+    let mut add = |label: &str, text: Option<&str>, share: Ratio| {
+        if let Some(text) = text {
+            let piece = Piece::new(text.to_owned(), tariff).within(share.of(cap), tariff);
+            if !piece.text.is_empty() {
+                parts.push(format!("{label} {}", piece.text));
+            }
+        }
+    };
+    add("Earlier summary:", prior_text, PRIOR_SHARE);
+    add("First request:", first, REQUEST_SHARE);
+    add("Latest request:", latest, REQUEST_SHARE);
+    let tools = tool_lines(rows);
+    add("Tool calls:", (!tools.is_empty()).then_some(tools.as_str()), TOOLS_SHARE);
+
+    let text = parts.join("\n\n");
+    let facts = Facts::collect(prior, rows).missing_from(&text, FACTS_SHARE.of(cap), tariff);
+    let room = cap.saturating_sub(tariff.upper_text(&facts.text));
+    within_embedded(&text, room, tariff) + &facts.text
+}
+
+/// The text escaped, and cut so that it then costs at most `room` tokens.
+pub fn within_embedded(text: &str, room: u64, tariff: &Tariff) -> String {
+    Piece::new(escape(text).into_owned(), tariff).within(room, tariff).text
+}
+
+fn tool_lines(rows: &[MeasuredRow]) -> String {
+    let mut text = String::new();
+    for (call, result) in groups::groups(rows).into_iter().flat_map(|g| {
+        groups::calls(rows.get(g.rows).unwrap_or_default())
+    }) {
+        let Body::ToolCall { name, arguments, .. } = &call.message.body else { continue };
+        let status = match result.map(|row| &row.message.body) {
+            Some(Body::ToolResult { status, .. }) => match status {
+                ToolStatus::Success => "SUCCESS",
+                ToolStatus::Error => "ERROR",
+                ToolStatus::Timeout => "TIMEOUT",
+                ToolStatus::Pending => "PENDING",
+                ToolStatus::Executing => "EXECUTING",
+            },
+            _ => "no result",
+        };
+        let shown: String = arguments.chars().filter(|c| !c.is_control()).take(ARGUMENT_CHARS).collect();
+        text.push_str(&format!("\n- {name} {shown} → {status}"));
+    }
+    text
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+pub mod ids;
+pub mod message;
+pub mod model;
+pub mod request;
+pub mod row;
+pub mod tool;
+pub mod transcript;
+pub mod usage;
+
+pub use ids::{CallId, MessageId, ModelId};
+pub use message::{Attachment, Body, Message, Thinking, ToolStatus};
+pub use model::{ModelLimits, PRESET_MODELS, PresetModel, ProviderKind};
+pub use request::{Call, Request, RequestMessage};
+pub use row::Row;
+pub use tool::ToolSpec;
+pub use transcript::{SessionHeader, Transcript};
+pub use usage::Usage;

@@ -1,0 +1,85 @@
+//! Models, what they can hold, and the fourteen presets of the original app.
+
+use serde::{Deserialize, Serialize};
+
+/// Whose dialect, tokenizer and pixel rule apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ProviderKind {
+    /// OpenAI and every compatible server.
+    OpenAi,
+    /// Anthropic.
+    Anthropic,
+    /// Google Gemini.
+    Gemini,
+}
+
+impl ProviderKind {
+    /// The kind a model's name tells, if it does.
+    pub fn of_model(id: &str) -> Option<Self> {
+        let name = id.rsplit('/').next().unwrap_or(id).to_ascii_lowercase();
+        let starts = |prefixes: &[&str]| prefixes.iter().any(|p| name.starts_with(p));
+        if starts(&["claude"]) {
+            Some(Self::Anthropic)
+        } else if starts(&["gemini"]) {
+            Some(Self::Gemini)
+        } else if starts(&["gpt", "chatgpt", "o1", "o3", "o4"]) {
+            Some(Self::OpenAi)
+        } else {
+            None
+        }
+    }
+}
+
+/// What a model can take and give, in tokens. Zero is read as unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ModelLimits {
+    /// The context window.
+    pub window: Option<u64>,
+    /// A limit of its own on the prompt.
+    pub input_limit: Option<u64>,
+    /// The longest reply.
+    pub max_output: Option<u64>,
+}
+
+/// A model the app knows from the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PresetModel {
+    /// The provider's name for it.
+    pub id: &'static str,
+    /// Whose it is.
+    pub provider: ProviderKind,
+    /// Context window in tokens.
+    pub window: u64,
+    /// Longest reply in tokens.
+    pub max_output: u64,
+}
+
+impl PresetModel {
+    /// The preset of that name.
+    pub fn find(id: &str) -> Option<&'static Self> {
+        PRESET_MODELS.iter().find(|m| m.id == id)
+    }
+}
+
+const fn preset(id: &'static str, provider: ProviderKind, window: u64, max_output: u64) -> PresetModel {
+    PresetModel { id, provider, window, max_output }
+}
+
+/// The union of the lists in RFC-011 and FEAT-011.
+pub const PRESET_MODELS: [PresetModel; 14] = [
+    preset("gpt-4o", ProviderKind::OpenAi, 128_000, 16_384),
+    preset("gpt-4o-mini", ProviderKind::OpenAi, 128_000, 16_384),
+    preset("gpt-4-turbo", ProviderKind::OpenAi, 128_000, 4_096),
+    preset("o1", ProviderKind::OpenAi, 200_000, 100_000),
+    preset("o3-mini", ProviderKind::OpenAi, 200_000, 100_000),
+    preset("claude-opus-4-5-20251101", ProviderKind::Anthropic, 200_000, 64_000),
+    preset("claude-sonnet-4-5-20250929", ProviderKind::Anthropic, 200_000, 64_000),
+    preset("claude-haiku-4-5-20251001", ProviderKind::Anthropic, 200_000, 64_000),
+    preset("claude-sonnet-4-20250514", ProviderKind::Anthropic, 200_000, 64_000),
+    preset("claude-haiku-3-5-20241022", ProviderKind::Anthropic, 200_000, 8_192),
+    preset("claude-opus-4-20250514", ProviderKind::Anthropic, 200_000, 32_000),
+    preset("gemini-2.0-flash", ProviderKind::Gemini, 1_048_576, 8_192),
+    preset("gemini-2.5-pro", ProviderKind::Gemini, 1_048_576, 65_536),
+    preset("gemini-2.5-pro-preview-05-06", ProviderKind::Gemini, 1_048_576, 65_536),
+];

@@ -1,0 +1,236 @@
+//! Conversations of every kind a file could hold, the nasty ones included.
+
+use oneclaw_context::conversation::{Conversation, Epoch, Fixed};
+use oneclaw_context::escape::PHRASES;
+use oneclaw_context::estimate::MeasuredRow;
+use oneclaw_context::policy::{PRESETS, Policy};
+use oneclaw_context::plan::Moment;
+use oneclaw_model::{Attachment, Body, Message, ModelLimits, Thinking, ToolSpec, ToolStatus, Usage};
+use proptest::prelude::*;
+
+/// A text: mostly short, sometimes long, empty, foreign or hostile.
+pub fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-z]{1,9}( [a-z]{1,9}){0,20}",
+        1 => Just(String::new()),
+        1 => "\\PC{0,60}",
+        1 => (1usize..1_500).prop_map(crate::words),
+        1 => (1usize..400, prop::sample::select(vec!["漢", "x9Fq", "{\"k\": 12345}, ", "\n", "😀"]))
+            .prop_map(|(n, piece)| piece.repeat(n)),
+        1 => prop::sample::select(&PHRASES[..]).prop_map(|p| format!("a\n\n---\n\n{p}\n{p} b")),
+    ]
+}
+
+fn attachment() -> impl Strategy<Value = Attachment> {
+    let mime = prop::sample::select(vec!["image/png", "application/pdf"]);
+    (mime, prop::option::of(1u32..4_000), prop::option::of(1u32..4_000)).prop_map(|(mime, width, height)| Attachment {
+        mime: mime.into(),
+        name: "file".into(),
+        width,
+        height,
+        data: None,
+    })
+}
+
+fn attachments() -> impl Strategy<Value = Vec<Attachment>> {
+    prop_oneof![5 => Just(vec![]), 1 => prop::collection::vec(attachment(), 1..3)]
+}
+
+fn model() -> impl Strategy<Value = Option<&'static str>> {
+    prop::sample::select(vec![None, Some("gpt-4o"), Some("claude-opus-4-5-20251101"), Some("local")])
+}
+
+fn status() -> impl Strategy<Value = ToolStatus> {
+    prop::sample::select(vec![ToolStatus::Success, ToolStatus::Success, ToolStatus::Error, ToolStatus::Timeout])
+}
+
+fn user() -> impl Strategy<Value = Body> {
+    (text(), attachments()).prop_map(|(text, attachments)| Body::User { text, attachments })
+}
+
+fn reply() -> impl Strategy<Value = Body> {
+    let usage = prop::option::of((0u64..4_000, 0u64..2_000, 0u64..900));
+    (text(), prop::option::of(text()), any::<bool>(), model(), usage).prop_map(
+        |(text, thought, signed, model, usage)| Body::Assistant {
+            text,
+            thinking: thought.map(|text| Thinking { text, signature: signed.then(|| "sig".into()) }),
+            model: model.map(Into::into),
+            usage: usage.map(|(input, cache_read, output)| Usage {
+                input,
+                cache_read,
+                output,
+                ..Usage::default()
+            }),
+        },
+    )
+}
+
+/// Call ids come from a small set, so that they repeat within and across batches.
+fn call_id() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["c1", "c2", "c3", "c4", ""]).prop_map(str::to_owned)
+}
+
+fn call() -> impl Strategy<Value = Body> {
+    (call_id(), prop::sample::select(vec!["read_file", "skill", ""]), text(), prop::option::of("[a-f]{8}"), model())
+        .prop_map(|(call, name, arguments, signature, model)| Body::ToolCall {
+            call: call.as_str().into(),
+            name: name.into(),
+            arguments,
+            signature,
+            model: model.map(Into::into),
+        })
+}
+
+fn result() -> impl Strategy<Value = Body> {
+    (call_id(), text(), status(), attachments()).prop_map(|(call, output, status, attachments)| Body::ToolResult {
+        call: call.as_str().into(),
+        name: "read_file".into(),
+        output,
+        status,
+        attachments,
+    })
+}
+
+/// Rows as an app would write them for one step: a message, or a reply with its batch, calls and results interleaved.
+fn step() -> impl Strategy<Value = Vec<Body>> {
+    let pair = (call_id(), text(), text(), status()).prop_map(|(id, arguments, output, status)| {
+        let call = Body::ToolCall {
+            call: id.as_str().into(),
+            name: "read_file".into(),
+            arguments,
+            signature: None,
+            model: None,
+        };
+        let result = Body::ToolResult {
+            call: id.as_str().into(),
+            name: "read_file".into(),
+            output,
+            status,
+            attachments: vec![],
+        };
+        [call, result]
+    });
+    prop_oneof![
+        4 => user().prop_map(|row| vec![row]),
+        3 => reply().prop_map(|row| vec![row]),
+        3 => (reply(), prop::collection::vec(pair, 1..5)).prop_map(|(reply, pairs)| {
+            std::iter::once(reply).chain(pairs.into_iter().flatten()).collect()
+        }),
+        1 => call().prop_map(|row| vec![row]),
+        1 => result().prop_map(|row| vec![row]),
+        1 => text().prop_map(|text| vec![Body::Error { text }]),
+        1 => text().prop_map(|text| vec![Body::System { text }]),
+    ]
+}
+
+/// The rows of a conversation, in steps that a request may fall between. Times repeat.
+pub fn steps() -> impl Strategy<Value = Vec<Vec<MeasuredRow>>> {
+    let gaps = prop::collection::vec(0i64..2, 1..10);
+    (prop::collection::vec((step(), prop::bool::weighted(0.05)), 0..24), gaps).prop_map(|(steps, gaps)| {
+        let mut time = 1_000;
+        let mut number = 0;
+        let mut rows = Vec::new();
+        for (step, pinned) in steps {
+            let mut measured = Vec::new();
+            for body in step {
+                number += 1;
+                time += gaps[number % gaps.len()];
+                let id = format!("m{number}").as_str().into();
+                let mut row = MeasuredRow::new(Message { id, created_at: time, body });
+                row.pinned = pinned;
+                measured.push(row);
+            }
+            rows.push(measured);
+        }
+        rows
+    })
+}
+
+fn fixed() -> impl Strategy<Value = Fixed> {
+    let tool = ("[a-z_]{3,12}", text()).prop_map(|(name, description)| ToolSpec {
+        name,
+        description,
+        parameters: serde_json::json!({"type": "object"}),
+        protected: false,
+    });
+    (prop::option::of(text()), prop::collection::vec(tool, 0..3)).prop_map(|(s, t)| Fixed::new(s, t))
+}
+
+/// A conversation without rows: a model, fixed parts, maybe a summary of what came before.
+pub fn opening() -> impl Strategy<Value = Conversation> {
+    (fixed(), model(), prop::option::of((text(), prop::option::of(0i64..900), user()))).prop_map(
+        |(fixed, model, prior)| {
+            let mut conversation =
+                Conversation { fixed, model: model.map(Into::into), ..Conversation::default() };
+            if let Some((summary, created_at, body)) = prior {
+                let message = Message { id: "m0".into(), created_at: 0, body };
+                conversation.carried = Some(MeasuredRow::new(message));
+                conversation.epoch = Some(Epoch { summary, created_at, auto_continue: None });
+            }
+            conversation
+        },
+    )
+}
+
+/// A conversation with rows.
+pub fn conversation() -> impl Strategy<Value = Conversation> {
+    (opening(), steps()).prop_map(|(opening, steps)| extended(opening, steps.into_iter().flatten().collect()))
+}
+
+/// The conversation with more rows; what is carried is carried only as long as the tail asks for it.
+pub fn extended(mut conversation: Conversation, rows: Vec<MeasuredRow>) -> Conversation {
+    conversation.rows.extend(rows);
+    let starts_with_user = conversation.rows.iter().find_map(|row| match row.message.body {
+        Body::User { .. } => Some(true),
+        Body::Assistant { .. } | Body::ToolCall { .. } => Some(false),
+        _ => None,
+    });
+    if starts_with_user == Some(true) {
+        conversation.carried = None;
+    }
+    conversation
+}
+
+/// Limits of all sizes, unknown ones included.
+pub fn limits() -> impl Strategy<Value = ModelLimits> {
+    let window = prop_oneof![
+        1 => Just(None),
+        1 => Just(Some(0)),
+        4 => (512u64..16_000).prop_map(Some),
+        2 => (16_000u64..200_000).prop_map(Some),
+        1 => (200_000u64..=2_000_000).prop_map(Some),
+    ];
+    let input = prop_oneof![4 => Just(None), 1 => (400u64..100_000).prop_map(Some)];
+    let output = prop_oneof![2 => Just(None), 1 => (16u64..100_000).prop_map(Some)];
+    (window, input, output).prop_map(|(window, input_limit, max_output)| ModelLimits {
+        window,
+        input_limit,
+        max_output,
+    })
+}
+
+/// Limits that are known and small, so that checks fire.
+pub fn small_limits() -> impl Strategy<Value = ModelLimits> {
+    (512u64..6_000, prop::option::of(16u64..2_000)).prop_map(|(window, max_output)| ModelLimits {
+        window: Some(window),
+        input_limit: None,
+        max_output,
+    })
+}
+
+/// One of the presets, sometimes with a switch turned or a knob mixed in.
+pub fn policy() -> impl Strategy<Value = Policy> {
+    let knobs = vec![
+        "auto=true", "auto=false", "prune=false", "style=narrative", "placement=pair", "placement=system",
+        "tail=messages", "tail=empty", "snap=back", "emergency=0.9", "pruning=by_age", "afterwards=continue",
+        "target=0.3", "threshold=0.4",
+    ];
+    let preset = prop::sample::select(PRESETS.map(|(_, p)| p.clone()).to_vec());
+    (preset, prop::option::weighted(0.4, prop::sample::select(knobs)))
+        .prop_map(|(policy, knob)| knob.map_or(policy.clone(), |k| policy.with(k).expect("a known knob")))
+}
+
+/// The moments at which a request is planned.
+pub fn moment() -> impl Strategy<Value = Moment> {
+    prop::sample::select(vec![Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse])
+}

@@ -1,0 +1,40 @@
+//! Builders, generators and printers that the suites share.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // Support of tests: a fault should stop them.
+
+pub mod chat;
+pub mod generate;
+pub mod rules;
+pub mod show;
+
+pub use chat::Chat;
+
+use oneclaw_context::estimate::EstimatorState;
+use oneclaw_context::{Conversation, Inputs, Moment, Plan, Policy, plan};
+use oneclaw_model::ModelLimits;
+
+/// A window and nothing else known.
+pub fn window(tokens: u64) -> ModelLimits {
+    ModelLimits { window: Some(tokens), input_limit: None, max_output: None }
+}
+
+/// The plan of a conversation that nothing is known of yet.
+pub fn plan_at(conversation: &Conversation, limits: &ModelLimits, policy: &Policy, moment: Moment) -> Plan {
+    plan(&Inputs::new(conversation, limits, policy, &EstimatorState::default(), moment))
+}
+
+/// So many English words, different but always the same.
+pub fn words(count: usize) -> String {
+    const WORDS: [&str; 16] = [
+        "the", "river", "turned", "slowly", "under", "old", "bridges", "while", "people", "carried", "bread", "and",
+        "letters", "across", "its", "banks",
+    ];
+    let mut text = String::new();
+    for index in 0..count {
+        if index > 0 {
+            text.push_str(if index % 12 == 0 { ". " } else { " " });
+        }
+        text.push_str(WORDS[(index * 7 + index / 16) % WORDS.len()]);
+    }
+    text
+}

@@ -1,0 +1,3 @@
+//! Everything that speaks only to public interfaces, in one binary.
+
+mod properties;
