@@ -114,7 +114,13 @@ impl Chat {
         status: ToolStatus,
         attachments: Vec<Attachment>,
     ) -> Self {
-        self.row(Body::ToolResult { call: id.into(), name: name.into(), output: output.into(), status, attachments })
+        self.row(Body::ToolResult {
+            call: id.into(),
+            name: name.into(),
+            output: output.into(),
+            status,
+            attachments,
+        })
     }
 
     /// An empty reply, one call and its result: a whole batch.

@@ -3,8 +3,8 @@
 use oneclaw_context::conversation::{Conversation, Epoch, Fixed};
 use oneclaw_context::escape::PHRASES;
 use oneclaw_context::estimate::MeasuredRow;
-use oneclaw_context::policy::{PRESETS, Policy};
 use oneclaw_context::plan::Moment;
+use oneclaw_context::policy::{PRESETS, Policy};
 use oneclaw_model::{Attachment, Body, Message, ModelLimits, Thinking, ToolSpec, ToolStatus, Usage};
 use proptest::prelude::*;
 
@@ -23,12 +23,8 @@ pub fn text() -> impl Strategy<Value = String> {
 
 fn attachment() -> impl Strategy<Value = Attachment> {
     let mime = prop::sample::select(vec!["image/png", "application/pdf"]);
-    (mime, prop::option::of(1u32..4_000), prop::option::of(1u32..4_000)).prop_map(|(mime, width, height)| Attachment {
-        mime: mime.into(),
-        name: "file".into(),
-        width,
-        height,
-        data: None,
+    (mime, prop::option::of(1u32..4_000), prop::option::of(1u32..4_000)).prop_map(|(mime, width, height)| {
+        Attachment { mime: mime.into(), name: "file".into(), width, height, data: None }
     })
 }
 
@@ -41,7 +37,12 @@ fn model() -> impl Strategy<Value = Option<&'static str>> {
 }
 
 fn status() -> impl Strategy<Value = ToolStatus> {
-    prop::sample::select(vec![ToolStatus::Success, ToolStatus::Success, ToolStatus::Error, ToolStatus::Timeout])
+    prop::sample::select(vec![
+        ToolStatus::Success,
+        ToolStatus::Success,
+        ToolStatus::Error,
+        ToolStatus::Timeout,
+    ])
 }
 
 fn user() -> impl Strategy<Value = Body> {
@@ -71,7 +72,13 @@ fn call_id() -> impl Strategy<Value = String> {
 }
 
 fn call() -> impl Strategy<Value = Body> {
-    (call_id(), prop::sample::select(vec!["read_file", "skill", ""]), text(), prop::option::of("[a-f]{8}"), model())
+    (
+        call_id(),
+        prop::sample::select(vec!["read_file", "skill", ""]),
+        text(),
+        prop::option::of("[a-f]{8}"),
+        model(),
+    )
         .prop_map(|(call, name, arguments, signature, model)| Body::ToolCall {
             call: call.as_str().into(),
             name: name.into(),
@@ -82,12 +89,8 @@ fn call() -> impl Strategy<Value = Body> {
 }
 
 fn result() -> impl Strategy<Value = Body> {
-    (call_id(), text(), status(), attachments()).prop_map(|(call, output, status, attachments)| Body::ToolResult {
-        call: call.as_str().into(),
-        name: "read_file".into(),
-        output,
-        status,
-        attachments,
+    (call_id(), text(), status(), attachments()).prop_map(|(call, output, status, attachments)| {
+        Body::ToolResult { call: call.as_str().into(), name: "read_file".into(), output, status, attachments }
     })
 }
 
@@ -221,9 +224,20 @@ pub fn small_limits() -> impl Strategy<Value = ModelLimits> {
 /// One of the presets, sometimes with a switch turned or a knob mixed in.
 pub fn policy() -> impl Strategy<Value = Policy> {
     let knobs = vec![
-        "auto=true", "auto=false", "prune=false", "style=narrative", "placement=pair", "placement=system",
-        "tail=messages", "tail=empty", "snap=back", "emergency=0.9", "pruning=by_age", "afterwards=continue",
-        "target=0.3", "threshold=0.4",
+        "auto=true",
+        "auto=false",
+        "prune=false",
+        "style=narrative",
+        "placement=pair",
+        "placement=system",
+        "tail=messages",
+        "tail=empty",
+        "snap=back",
+        "emergency=0.9",
+        "pruning=by_age",
+        "afterwards=continue",
+        "target=0.3",
+        "threshold=0.4",
     ];
     let preset = prop::sample::select(PRESETS.map(|(_, p)| p.clone()).to_vec());
     (preset, prop::option::weighted(0.4, prop::sample::select(knobs)))

@@ -26,8 +26,8 @@ pub fn plan_at(conversation: &Conversation, limits: &ModelLimits, policy: &Polic
 /// So many English words, different but always the same.
 pub fn words(count: usize) -> String {
     const WORDS: [&str; 16] = [
-        "the", "river", "turned", "slowly", "under", "old", "bridges", "while", "people", "carried", "bread", "and",
-        "letters", "across", "its", "banks",
+        "the", "river", "turned", "slowly", "under", "old", "bridges", "while", "people", "carried", "bread",
+        "and", "letters", "across", "its", "banks",
     ];
     let mut text = String::new();
     for index in 0..count {

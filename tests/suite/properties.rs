@@ -52,7 +52,10 @@ fn carried_out(
     let is_summary = matches!(&plan.decision, Decision::Compact(c) if matches!(c.work, Work::Summarise(_)));
     if is_summary && summary.is_empty() {
         let state = EstimatorState::default();
-        let inputs = Inputs { summaries: Summaries::Failed, ..Inputs::new(conversation, limits, policy, &state, moment) };
+        let inputs = Inputs {
+            summaries: Summaries::Failed,
+            ..Inputs::new(conversation, limits, policy, &state, moment)
+        };
         let local = oneclaw_context::plan(&inputs);
         let text = longest_summary(&local, policy, conversation);
         return local.carry_out(conversation.clone(), &text, now);
@@ -143,7 +146,11 @@ proptest! {
         let mut conversation = opening;
         let mut before: Option<Vec<String>> = None;
         for step in steps {
+            let carries = conversation.carried.is_some();
             conversation = generate::extended(conversation, step);
+            if carries != conversation.carried.is_some() {
+                before = None; // A new turn no longer needs the message of the old one.
+            }
             let now = plan_at(&conversation, &limits, &policy, Moment::BeforeSend);
             if !matches!(now.decision, Decision::Send(SendReason::Fits | SendReason::WindowUnknown)) {
                 break;

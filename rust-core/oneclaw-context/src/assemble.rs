@@ -219,7 +219,9 @@ impl Draft<'_> {
         let mut calls = Vec::new();
         let mut results = Vec::new();
         for (row, result) in groups::calls(rows) {
-            let Body::ToolCall { call, name, arguments, signature, model } = &row.message.body else { continue };
+            let Body::ToolCall { call, name, arguments, signature, model } = &row.message.body else {
+                continue;
+            };
             let keeps = in_open_turn && self.is_own(model.as_ref().or(author));
             let signature = signature.clone().filter(|_| keeps);
             cost += row.cost(builder.tariff);

@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn an_input_limit_of_its_own_wins_where_it_is_smaller() {
-        let limits = ModelLimits { window: Some(100_000), input_limit: Some(60_000), max_output: Some(1_000) };
+        let limits =
+            ModelLimits { window: Some(100_000), input_limit: Some(60_000), max_output: Some(1_000) };
         assert_eq!(sizes(limits, &OPENCODE), (1_000, 60_000, 60_000));
         let only = ModelLimits { window: None, input_limit: Some(60_000), max_output: Some(1_000) };
         assert_eq!(sizes(only, &ONECLAW), (1_000, 60_000, 51_000));
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn the_reply_never_reaches_over_the_window() {
-        let budget = Budget::of(&ModelLimits { window: Some(8_000), ..Default::default() }, &ONECLAW).unwrap();
+        let budget =
+            Budget::of(&ModelLimits { window: Some(8_000), ..Default::default() }, &ONECLAW).unwrap();
         assert_eq!(budget.max_output(1_000), 2_000);
         assert_eq!(budget.max_output(7_500), 500);
         assert_eq!(budget.max_output(9_000), 0);

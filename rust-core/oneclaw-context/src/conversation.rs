@@ -106,10 +106,8 @@ fn carried(
     covered: &[MeasuredRow],
     tail: &[MeasuredRow],
 ) -> Option<MeasuredRow> {
-    let starts_with_user = groups::groups(tail)
-        .iter()
-        .find(|g| g.kind != Kind::Silent)
-        .is_some_and(|g| g.kind == Kind::User);
+    let starts_with_user =
+        groups::groups(tail).iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User);
     if starts_with_user {
         return None;
     }

@@ -100,7 +100,9 @@ pub fn by_age(conversation: &Conversation, groups: &[Group], policy: &Policy) ->
             continue;
         }
         for result in batch {
-            if result.is_protected(conversation, policy) || result.attachments.iter().any(Attachment::is_image) {
+            if result.is_protected(conversation, policy)
+                || result.attachments.iter().any(Attachment::is_image)
+            {
                 continue;
             }
             let mark = if age > policy.clear_after {
@@ -175,7 +177,13 @@ pub fn on_check(
 }
 
 /// Marks that shorten every result above `most` tokens to about that, by leaving out its middle.
-pub fn giants(conversation: &Conversation, groups: &[Group], tariff: &Tariff, standing: &Marks, most: u64) -> Marks {
+pub fn giants(
+    conversation: &Conversation,
+    groups: &[Group],
+    tariff: &Tariff,
+    standing: &Marks,
+    most: u64,
+) -> Marks {
     let mut marks = Marks::new();
     for result in groups.iter().flat_map(|g| results(conversation, g)) {
         let id = &result.row.message.id;

@@ -42,8 +42,7 @@ impl<'a> Edges<'a> {
     /// The last possible boundary: before a user message that is still unanswered, else after everything.
     pub fn last(&self) -> usize {
         let newest_user = self.groups.iter().rposition(|g| g.kind == Kind::User);
-        let is_answered =
-            |index: usize| self.groups.iter().skip(index).any(|g| g.kind == Kind::Exchange);
+        let is_answered = |index: usize| self.groups.iter().skip(index).any(|g| g.kind == Kind::Exchange);
         newest_user.filter(|index| !is_answered(*index)).unwrap_or(self.groups.len())
     }
 
@@ -79,7 +78,8 @@ impl<'a> Edges<'a> {
 
     /// The boundary that leaves the newest messages, counted as rows; a batch it would tear apart stays whole.
     fn by_count(&self, policy: &Policy) -> usize {
-        let is_sent = |row: &MeasuredRow| !matches!(row.message.body, Body::Error { .. } | Body::System { .. });
+        let is_sent =
+            |row: &MeasuredRow| !matches!(row.message.body, Body::Error { .. } | Body::System { .. });
         let sent = self.rows.iter().enumerate().rev().filter(|(_, row)| is_sent(row)).map(|(i, _)| i);
         let Some(count) = usize::try_from(policy.tail_messages).ok().filter(|n| *n > 0) else {
             return self.groups.len();

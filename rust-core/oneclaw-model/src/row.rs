@@ -88,7 +88,8 @@ impl Row {
         }
         Ok(Self {
             id,
-            kind: fields.parsed("type", "USER, AI_RESPONSE, TOOL_CALL, TOOL_RESULT, ERROR or SYSTEM")?
+            kind: fields
+                .parsed("type", "USER, AI_RESPONSE, TOOL_CALL, TOOL_RESULT, ERROR or SYSTEM")?
                 .ok_or_else(|| fault("type", "is missing"))?,
             content: fields.text("content")?.unwrap_or_default(),
             thinking_content: fields.text("thinking_content")?,

@@ -27,10 +27,7 @@ pub fn cost(picture: &Attachment, provider: Option<ProviderKind>, model: &str) -
         Some(ProviderKind::Gemini) => gemini(size),
         None => {
             let all = [openai(size, model), anthropic(size), gemini(size)];
-            Cost {
-                expected: all[0].expected,
-                upper: all.iter().map(|c| c.upper).max().unwrap_or_default(),
-            }
+            Cost { expected: all[0].expected, upper: all.iter().map(|c| c.upper).max().unwrap_or_default() }
         }
     }
 }
@@ -93,7 +90,13 @@ mod tests {
 
     fn picture(width: u32, height: u32) -> Attachment {
         let data = Some("A".repeat(1_000_000));
-        Attachment { mime: "image/png".into(), name: "p".into(), width: Some(width), height: Some(height), data }
+        Attachment {
+            mime: "image/png".into(),
+            name: "p".into(),
+            width: Some(width),
+            height: Some(height),
+            data,
+        }
     }
 
     fn expected(provider: ProviderKind, model: &str, width: u32, height: u32) -> u64 {
@@ -112,10 +115,15 @@ mod tests {
 
     #[test]
     fn absurd_sizes_stay_bounded() {
-        for provider in [None, Some(ProviderKind::OpenAi), Some(ProviderKind::Anthropic), Some(ProviderKind::Gemini)] {
+        for provider in
+            [None, Some(ProviderKind::OpenAi), Some(ProviderKind::Anthropic), Some(ProviderKind::Gemini)]
+        {
             for (w, h) in [(u32::MAX, u32::MAX), (u32::MAX, 1), (0, 0), (1, 1)] {
                 let cost = cost(&picture(w, h), provider, "gpt-4o");
-                assert!(cost.expected <= cost.upper && cost.upper < 60_000_000, "{provider:?} {w}x{h} {cost:?}");
+                assert!(
+                    cost.expected <= cost.upper && cost.upper < 60_000_000,
+                    "{provider:?} {w}x{h} {cost:?}"
+                );
             }
         }
     }

@@ -121,9 +121,8 @@ mod tests {
     #[test]
     fn digits_count_one_by_one_where_the_tokenizer_may_do_so() {
         let digits = "8".repeat(999);
-        let of = |model: &str| {
-            Tariff::of(Some(&model.into()), None, Calibration::default()).upper_text(&digits)
-        };
+        let of =
+            |model: &str| Tariff::of(Some(&model.into()), None, Calibration::default()).upper_text(&digits);
         assert!(of("gpt-4o") < 600);
         assert!(of("gemini-2.5-pro") >= 999 && of("mistral-large") >= 999);
     }

@@ -52,7 +52,24 @@ const SINGLE_CHARS: &str = concat!(
     "\u{fffd}",
 );
 const SINGLE: [u64; 1024] = blocks(SINGLE_CHARS.as_bytes());
-const TWO: [u64; 16] = [0x37ff_cff0_ffff_ffff, 0x0c00_0000_c000_0009, 0x0000_0000_73f2_0377, 0x0000_0000_0000_002f, 0xff00_0000_0000_0000, 0xff87_e0bf_b87b_ffeb, 0x1fff_f02b_fff6_ff1b, 0x7c36_fff6_3e31_c312, 0xe0ff_e7ce_0201_bf8f, 0x4800_024f_3ffc_108f, 0x03af_0000_0000_0000, 0x014d_86eb_c019_ac34, 0x0245_00d1_7fe0_0c7c, 0xffff_ffff_0320_141a, 0x0000_0000_0000_0000, 0xf100_0000_0000_0004];
+const TWO: [u64; 16] = [
+    0x37ff_cff0_ffff_ffff,
+    0x0c00_0000_c000_0009,
+    0x0000_0000_73f2_0377,
+    0x0000_0000_0000_002f,
+    0xff00_0000_0000_0000,
+    0xff87_e0bf_b87b_ffeb,
+    0x1fff_f02b_fff6_ff1b,
+    0x7c36_fff6_3e31_c312,
+    0xe0ff_e7ce_0201_bf8f,
+    0x4800_024f_3ffc_108f,
+    0x03af_0000_0000_0000,
+    0x014d_86eb_c019_ac34,
+    0x0245_00d1_7fe0_0c7c,
+    0xffff_ffff_0320_141a,
+    0x0000_0000_0000_0000,
+    0xf100_0000_0000_0004,
+];
 const RARITY: [u8; 1024] = levels(concat!(
     r"77777777777777777777777777777777730005101010000305000000000777777134405461070760771341777077777771614027",
     r"01600560470201777347777771570064614436705721426641677777712001003342000411000310004777777176200370771510",
@@ -288,24 +305,72 @@ fn script(code: u32, alone: u32) -> usize {
         0x2000..=0x200a | 0x2010..=0x206f => 6,
         0x200b..=0x200f | 0xfe00..=0xfe0f => 7,
         0x2500..=0x257f => 8,
-        0x2070..=0x2bff => if alone == 1 { 23 } else { 9 },
+        0x2070..=0x2bff => {
+            if alone == 1 {
+                23
+            } else {
+                9
+            }
+        }
         0x3000..=0x303f | 0xff00..=0xffef => 10,
         0x3040..=0x309f => 11,
-        0x30a0..=0x30ff => if alone == 1 { 12 } else { 13 },
-        0x4e00..=0x9fff => match alone { 1 => 14, 2 => 15, _ => 16 },
-        0xac00..=0xd7a3 => if alone == 1 { 17 } else { 18 },
+        0x30a0..=0x30ff => {
+            if alone == 1 {
+                12
+            } else {
+                13
+            }
+        }
+        0x4e00..=0x9fff => match alone {
+            1 => 14,
+            2 => 15,
+            _ => 16,
+        },
+        0xac00..=0xd7a3 => {
+            if alone == 1 {
+                17
+            } else {
+                18
+            }
+        }
         0x1f1e6..=0x1f1ff => 19,
         0x1f000..=0x1ffff => 20,
-        0x80..=0xffff => match alone { 1 => 23, 2 => 21, _ => 22 },
+        0x80..=0xffff => match alone {
+            1 => 23,
+            2 => 21,
+            _ => 22,
+        },
         _ => 22,
     }
 }
 
-struct Walker { kind: usize, last: char, letter: usize, rarity: usize, pos: usize, strange: usize, foreign: usize, run: usize, digits: usize, script: usize }
+struct Walker {
+    kind: usize,
+    last: char,
+    letter: usize,
+    rarity: usize,
+    pos: usize,
+    strange: usize,
+    foreign: usize,
+    run: usize,
+    digits: usize,
+    script: usize,
+}
 
 impl Walker {
     fn new() -> Self {
-        Self { kind: START, last: '\0', letter: 0, rarity: 0, pos: 0, strange: 0, foreign: NEUTRAL, run: 0, digits: 0, script: 99 }
+        Self {
+            kind: START,
+            last: '\0',
+            letter: 0,
+            rarity: 0,
+            pos: 0,
+            strange: 0,
+            foreign: NEUTRAL,
+            run: 0,
+            digits: 0,
+            script: 99,
+        }
     }
 
     /// The cell of the next character, and its hard bound (0: none).
@@ -314,7 +379,11 @@ impl Walker {
         self.run = if ch == self.last { self.run + 1 } else { 0 };
         self.last = ch;
         let code = ch as u32;
-        if let Some(&kind) = KIND_OF.get(code as usize) { self.ascii(code as usize, kind as usize) } else { self.wide(ch) }
+        if let Some(&kind) = KIND_OF.get(code as usize) {
+            self.ascii(code as usize, kind as usize)
+        } else {
+            self.wide(ch)
+        }
     }
 
     #[inline(always)]
@@ -331,8 +400,14 @@ impl Walker {
                 let foreign = self.foreign;
                 let level = usize::from(FOREIGNNESS.get(from * 32 + letter).copied().unwrap_or(7));
                 self.foreign = foreign - foreign / 32 + level * 8;
-                let foreign = match foreign { 0..LOW => 0, LOW..MIDDLE => 1, MIDDLE..HIGH => 2, _ => 3 };
-                let cell = LETTERS + (self.letters(rarity, before == 0 && kind == 1) * 4 + foreign) * 3 + case;
+                let foreign = match foreign {
+                    0..LOW => 0,
+                    LOW..MIDDLE => 1,
+                    MIDDLE..HIGH => 2,
+                    _ => 3,
+                };
+                let cell =
+                    LETTERS + (self.letters(rarity, before == 0 && kind == 1) * 4 + foreign) * 3 + case;
                 return if self.run >= 2 { (self.run_cell(kind), 0) } else { (cell, 0) };
             }
             self.pos = 0;
@@ -343,7 +418,9 @@ impl Walker {
                 return (DIGITS + usize::from(self.digits != 0), 0);
             }
             self.digits = 0;
-            if before < 2 { self.strange += 48; }
+            if before < 2 {
+                self.strange += 48;
+            }
         } else if self.run > 0 {
             return (self.run_cell(kind), 0);
         }
@@ -353,17 +430,36 @@ impl Walker {
     /// Moves on inside a word; what is returned counts rarity, rarity before, position and strangeness.
     #[inline(always)]
     fn letters(&mut self, rarity: usize, camel: bool) -> usize {
-        let strange = match self.strange { 0..50 => 0, 50..110 => 1, _ => 2 };
+        let strange = match self.strange {
+            0..50 => 0,
+            50..110 => 1,
+            _ => 2,
+        };
         self.strange = self.strange - self.strange / 8 + rarity * 4 + if camel { 16 } else { 0 };
-        let pos = match self.pos { 0 => 0, 1..=2 => 1, 3..=5 => 2, _ => 3 };
+        let pos = match self.pos {
+            0 => 0,
+            1..=2 => 1,
+            3..=5 => 2,
+            _ => 3,
+        };
         self.pos = if camel { 0 } else { self.pos + 1 };
-        let previous = match self.rarity { 0..=1 => 0, 2..=3 => 1, _ => 2 };
+        let previous = match self.rarity {
+            0..=1 => 0,
+            2..=3 => 1,
+            _ => 2,
+        };
         self.rarity = rarity;
         ((rarity * 3 + previous) * 4 + pos) * 3 + strange
     }
 
     fn run_cell(&self, kind: usize) -> usize {
-        let length = match self.run { 0..=1 => 0, 2 => 1, 3 => 2, 4..=7 => 3, _ => 4 };
+        let length = match self.run {
+            0..=1 => 0,
+            2 => 1,
+            3 => 2,
+            4..=7 => 3,
+            _ => 4,
+        };
         RUNS + kind * 5 + length
     }
 
@@ -374,7 +470,9 @@ impl Walker {
         let alone = alone(ch);
         if matches!(code, 0xc0..=0x24f | 0x1e00..=0x1eff) {
             self.kind = if alone == 1 { ACCENTED } else { ACCENTED_RARE };
-            if alone == 1 && self.run >= 2 { return (self.run_cell(self.kind), 0); }
+            if alone == 1 && self.run >= 2 {
+                return (self.run_cell(self.kind), 0);
+            }
             return (PAIRS + before * KINDS + self.kind, if alone == 1 { 0 } else { alone });
         }
         if matches!(code, 0x400..=0x45f) {
@@ -393,10 +491,19 @@ impl Walker {
             return (PAIRS + before * KINDS + CYRILLIC, if alone == 1 { 0 } else { alone });
         }
         let script = script(code, alone);
-        if before != FOREIGN || script != self.script { self.pos = 0; } else { self.pos += 1; }
+        if before != FOREIGN || script != self.script {
+            self.pos = 0;
+        } else {
+            self.pos += 1;
+        }
         self.kind = FOREIGN;
         self.script = script;
-        let pos = match self.pos { 0 => 0, 1 => 1, 2..=3 => 2, _ => 3 };
+        let pos = match self.pos {
+            0 => 0,
+            1 => 1,
+            2..=3 => 2,
+            _ => 3,
+        };
         (SCRIPTS + script.min(23) * 4 + pos, alone)
     }
 }
@@ -453,7 +560,11 @@ pub fn measure(text: &str) -> TextMeasure {
         let (cell, bound) = walker.step(ch);
         let [mean, high] = COST.get(cell).copied().unwrap_or([1000, 1000]);
         expected += u64::from(mean);
-        if bound == 0 { likely += u64::from(high); } else { hard += u64::from(bound) * 1000; }
+        if bound == 0 {
+            likely += u64::from(high);
+        } else {
+            hard += u64::from(bound) * 1000;
+        }
     }
     let bytes = text.len() as u64 * 1000;
     let slack = likely * MARGIN_PERCENT / 100 + (likely * 1000).isqrt() * SPREAD_PERCENT / 100 + 500;
@@ -464,6 +575,12 @@ pub fn measure(text: &str) -> TextMeasure {
 const MARGIN_PERCENT: u64 = 14;
 const SPREAD_PERCENT: u64 = 200;
 #[doc(hidden)]
-pub fn cells(text: &str, mut f: impl FnMut(usize, u32)) { let mut w = Walker::new(); for ch in text.chars() { let (c,b)=w.step(ch); f(c,b); } }
+pub fn cells(text: &str, mut f: impl FnMut(usize, u32)) {
+    let mut w = Walker::new();
+    for ch in text.chars() {
+        let (c, b) = w.step(ch);
+        f(c, b);
+    }
+}
 #[doc(hidden)]
 pub const NCELLS: usize = CELLS;

@@ -8,6 +8,7 @@ use crate::conversation::{Attempt, Conversation};
 use crate::estimate::{Cost, Estimate, MeasuredRow, Tariff, text};
 use crate::floor;
 use crate::groups::{self, Group, Kind};
+use crate::pins;
 use crate::policy::{Afterwards, Policy, Pruning, Style, Tail, Trigger};
 use crate::prune::{self, Marks};
 use crate::split::Edges;
@@ -16,7 +17,6 @@ use crate::summary::fact_block::Facts;
 use crate::summary::gate::Gate;
 use crate::summary::prompt::{Job, SummaryPlan};
 use crate::summary::{emergency_notice, material};
-use crate::pins;
 use oneclaw_model::{Body, ModelLimits};
 
 /// A summary shorter than this says nothing.
@@ -38,8 +38,7 @@ impl<'a> Planner<'a> {
     pub fn new(inputs: &'a Inputs<'a>) -> Self {
         let conversation = inputs.conversation;
         let policy = inputs.policy;
-        let tariff =
-            Tariff::of(conversation.model.as_ref(), conversation.provider, inputs.state.calibration);
+        let tariff = Tariff::of(conversation.model.as_ref(), conversation.provider, inputs.state.calibration);
         let groups = groups::groups(&conversation.rows);
         let standing = prune::standing(conversation, &groups, policy, inputs.moment);
         Self { inputs, conversation, policy, tariff, groups, standing }
@@ -48,11 +47,12 @@ impl<'a> Planner<'a> {
     pub fn plan(&self) -> Plan {
         let known = Budget::of(self.inputs.limits, self.policy);
         let mut now = self.as_things_stand(known.as_ref());
+        let by_content = now.estimate.upper;
         now.estimate = self.best_estimate(&now);
         let Some(budget) = known.or_else(|| self.assumed_budget(now.estimate)) else {
             return self.send(now, None, SendReason::WindowUnknown, self.standing.clone());
         };
-        let steps = Steps { planner: self, budget, now: now.estimate };
+        let steps = Steps { planner: self, budget, now: now.estimate, by_content };
         steps.decide(now)
     }
 
@@ -110,14 +110,23 @@ impl<'a> Planner<'a> {
     }
 
     /// Fills in what every plan says. `covers` rows are no longer part of the tail.
-    fn finish(&self, form: Form, budget: Option<Budget>, decision: Decision, marks: Marks, covers: usize) -> Plan {
+    fn finish(
+        &self,
+        form: Form,
+        budget: Option<Budget>,
+        decision: Decision,
+        marks: Marks,
+        covers: usize,
+    ) -> Plan {
         let tail = self.conversation.rows.get(covers..).unwrap_or_default();
         let is_covered = covers > 0 || self.conversation.epoch.is_some();
         let mut request = form.assembled.request;
         request.max_output = budget.map(|b| b.max_output(form.estimate.upper));
         let keeps = match self.policy.pruning {
             // What age decides is decided anew each time; only what sizes decided stays.
-            Pruning::ByAge => marks.into_iter().filter(|(_, m)| matches!(m, prune::Mark::Elided { .. })).collect(),
+            Pruning::ByAge => {
+                marks.into_iter().filter(|(_, m)| matches!(m, prune::Mark::Elided { .. })).collect()
+            }
             Pruning::Off | Pruning::OnCheck | Pruning::ByBudget => marks,
         };
         Plan {
@@ -163,6 +172,8 @@ struct Steps<'a> {
     budget: Budget,
     /// The size as things stand.
     now: Estimate,
+    /// The same by content alone, as the forms below are measured.
+    by_content: u64,
 }
 
 impl Steps<'_> {
@@ -190,7 +201,7 @@ impl Steps<'_> {
             && reason != Reason::Manual
         {
             let form = self.with_marks(marks);
-            if form.estimate.upper <= self.budget.target {
+            if form.estimate.upper <= self.target() {
                 return self.remember_size(planner.send(form, budget, SendReason::Pruned, marks.clone()));
             }
         }
@@ -351,12 +362,14 @@ impl Steps<'_> {
             boundary = planner.groups.len() - 1;
         }
         let covered = planner.groups.get(..boundary).unwrap_or_default();
-        if covered.iter().all(|g| g.kind == Kind::Silent) {
+        let is_old_summary_too_big =
+            planner.conversation.epoch.is_some() && self.now.upper > self.budget.hard;
+        if covered.iter().all(|g| g.kind == Kind::Silent) && !is_old_summary_too_big {
             return None;
         }
         let cover = Cover { steps: self, reason, marks, boundary };
-        let is_emergency = self.budget.emergency.is_some_and(|size| self.now.upper >= size)
-            && reason != Reason::Manual;
+        let is_emergency =
+            self.budget.emergency.is_some_and(|size| self.now.upper >= size) && reason != Reason::Manual;
         if is_emergency {
             return Some(cover.emergency());
         }
@@ -383,19 +396,34 @@ impl Steps<'_> {
         let edges = self.edges(marks);
         let last = edges.last();
         let mut boundary = edges.by_knob(planner.policy, &self.budget, &planner.tariff);
-        let around = self.draft(last, Summary::Pending(self.budget.summary_cap), marks).assemble(&planner.tariff);
+        let around =
+            self.draft(last, Summary::Pending(self.budget.summary_cap), marks).assemble(&planner.tariff);
         let around = around.parts.system + around.parts.tools + around.parts.summary + Tariff::REQUEST;
-        let carried_before = |index: usize| {
-            self.carried(index).map_or(Cost::ZERO, |row| row.cost(&planner.tariff))
-        };
-        while boundary < last {
-            let size = around + carried_before(boundary) + edges.tail_cost(boundary);
-            if planner.tariff.upper(size) <= self.budget.target {
-                break;
-            }
+        let carried_before =
+            |index: usize| self.carried(index).map_or(Cost::ZERO, |row| row.cost(&planner.tariff));
+        // By sums first, which is quick; then by the request itself, which also counts reasoning that is replayed.
+        let target = self.target();
+        let sums = |index: usize| around + carried_before(index) + edges.tail_cost(index);
+        while boundary < last && planner.tariff.upper(sums(boundary)) > target {
+            boundary = edges.next(boundary, planner.policy.snap);
+        }
+        while boundary < last && self.size_after(boundary, marks) > target {
             boundary = edges.next(boundary, planner.policy.snap);
         }
         boundary
+    }
+
+    /// The target for a size by content: less where the provider counts more than the content lets expect.
+    fn target(&self) -> u64 {
+        let ratio =
+            u128::from(self.by_content) * u128::from(self.budget.target) / u128::from(self.now.upper.max(1));
+        u64::try_from(ratio).unwrap_or(u64::MAX).min(self.budget.target)
+    }
+
+    /// The size of the next request with a summary of full length before the groups from `boundary` on.
+    fn size_after(&self, boundary: usize, marks: &Marks) -> u64 {
+        let draft = self.draft(boundary, Summary::Pending(self.budget.summary_cap), marks);
+        self.planner.form(draft).estimate.upper
     }
 
     /// Elides the results of the newest batch so that it can stay; it is what the model waits for.
@@ -410,12 +438,10 @@ impl Steps<'_> {
         }
         let size = |row: &MeasuredRow| planner.tariff.upper(planner.tariff.text(row.measure.text));
         let boundary = planner.groups.len() - 1;
-        let with_all = planner
-            .form(self.draft(boundary, Summary::Pending(self.budget.summary_cap), marks))
-            .estimate
-            .upper;
+        let with_all = self.size_after(boundary, marks);
         let texts: u64 = results.iter().map(|row| size(row)).sum();
-        let Some(room) = (self.budget.target + texts).checked_sub(with_all) else { return false };
+        let target = self.target();
+        let Some(room) = (target + texts).checked_sub(with_all) else { return false };
         let level = material::level(results.iter().map(|row| size(row)), room);
         if level < planner.tariff.upper_text(prune::CLEARED) {
             return false;
@@ -423,8 +449,7 @@ impl Steps<'_> {
         let mut tried = marks.clone();
         let group = std::slice::from_ref(newest);
         tried.extend(prune::giants(planner.conversation, group, &planner.tariff, marks, level));
-        let form = planner.form(self.draft(boundary, Summary::Pending(self.budget.summary_cap), &tried));
-        let fits = form.estimate.upper <= self.budget.target;
+        let fits = self.size_after(boundary, &tried) <= target;
         if fits {
             *marks = tried;
         }
@@ -467,8 +492,9 @@ impl Steps<'_> {
     fn auto_continue(&self, start: usize) -> Option<&'static str> {
         let planner = self.planner;
         let is_all = start == planner.conversation.rows.len();
-        let is_loop = planner.inputs.moment == Moment::AfterTools
-            && planner.groups.last().is_some_and(|g| g.kind == Kind::Exchange);
+        let rows = &planner.conversation.rows;
+        let newest = planner.groups.last().and_then(|g| rows.get(g.rows.clone())).unwrap_or_default();
+        let is_loop = planner.inputs.moment == Moment::AfterTools && !groups::calls(newest).is_empty();
         (planner.policy.afterwards == Afterwards::Continue && is_all && is_loop).then_some(AUTO_CONTINUE)
     }
 }
@@ -570,9 +596,12 @@ impl Cover<'_> {
         let planner = steps.planner;
         let covered: Cost = self.rows().iter().map(|row| row.cost(&planner.tariff)).sum();
         let prior_size = self.prior().map_or(0, |prior| planner.tariff.upper_text(prior));
-        let draft = steps.draft(self.boundary, summary, &self.marks);
-        let auto_continue = draft.auto_continue.map(str::to_owned);
-        let form = planner.form(draft);
+        let mut draft = steps.draft(self.boundary, summary, &self.marks);
+        let mut form = planner.form(draft.clone());
+        if form.estimate.upper > steps.budget.hard {
+            draft.auto_continue = None;
+            form = planner.form(draft.clone());
+        }
         let compaction = Compaction {
             reason: self.reason,
             strategy,
@@ -585,7 +614,7 @@ impl Cover<'_> {
                 prior: self.prior().map(str::to_owned),
                 facts: Facts::collect(self.prior(), self.rows()),
             },
-            auto_continue,
+            auto_continue: draft.auto_continue.map(str::to_owned),
         };
         let decision = Decision::Compact(Box::new(compaction));
         let plan = planner.finish(form, Some(steps.budget), decision, self.marks.clone(), self.start());

@@ -250,7 +250,9 @@ impl Plan {
                 };
                 conversation.compacted(compaction.covers, epoch, self.attempt)
             }
-            Decision::Send(_) | Decision::Irreducible { .. } => Conversation { attempt: self.attempt, ..conversation },
+            Decision::Send(_) | Decision::Irreducible { .. } => {
+                Conversation { attempt: self.attempt, ..conversation }
+            }
         }
     }
 }

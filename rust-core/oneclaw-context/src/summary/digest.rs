@@ -11,6 +11,7 @@ use oneclaw_model::{Body, ToolStatus};
 const TITLE: &str = "Digest of the earlier conversation, made without a model.";
 /// What each part may take of the cap.
 const PRIOR_SHARE: Ratio = Ratio::percent(30);
+const PRIOR_ALONE_SHARE: Ratio = Ratio::percent(60);
 const FACTS_SHARE: Ratio = Ratio::percent(30);
 const REQUEST_SHARE: Ratio = Ratio::percent(12);
 const TOOLS_SHARE: Ratio = Ratio::percent(12);
@@ -36,7 +37,8 @@ pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tari
             }
         }
     };
-    add("Earlier summary:", prior_text, PRIOR_SHARE);
+    let prior_share = if rows.is_empty() { PRIOR_ALONE_SHARE } else { PRIOR_SHARE };
+    add("Earlier summary:", prior_text, prior_share);
     add("First request:", first, REQUEST_SHARE);
     add("Latest request:", latest, REQUEST_SHARE);
     let tools = tool_lines(rows);
@@ -55,9 +57,9 @@ pub fn within_embedded(text: &str, room: u64, tariff: &Tariff) -> String {
 
 fn tool_lines(rows: &[MeasuredRow]) -> String {
     let mut text = String::new();
-    for (call, result) in groups::groups(rows).into_iter().flat_map(|g| {
-        groups::calls(rows.get(g.rows).unwrap_or_default())
-    }) {
+    for (call, result) in
+        groups::groups(rows).into_iter().flat_map(|g| groups::calls(rows.get(g.rows).unwrap_or_default()))
+    {
         let Body::ToolCall { name, arguments, .. } = &call.message.body else { continue };
         let status = match result.map(|row| &row.message.body) {
             Some(Body::ToolResult { status, .. }) => match status {

@@ -48,7 +48,16 @@ pub struct SummaryPlan {
     limit: u64,
     words: u64,
     prior: Option<Piece>,
-    chunks: Vec<Piece>,
+    material: Material,
+}
+
+/// The rows as text.
+#[derive(Debug, Clone)]
+enum Material {
+    /// All of it goes into one request, with the prior summary.
+    Whole(Piece),
+    /// It goes into several; the prior summary joins when they are merged.
+    Chunks(Vec<Piece>),
 }
 
 /// What is summarised, by whom, and how large it may get.
@@ -87,7 +96,7 @@ impl SummaryPlan {
             limit: job.limit,
             words: MOST_WORDS.min(job.cap * 6 / 10).max(1),
             prior,
-            chunks: Vec::new(),
+            material: Material::Chunks(vec![]),
         };
         let room = |plan: &Self, prior: Option<&Piece>| {
             plan.limit.saturating_sub(tariff.upper(plan.frame(prior, Kind::Rows)))
@@ -99,12 +108,12 @@ impl SummaryPlan {
         }
         let pieces = material::pieces(job.rows, job.groups, chunk_room, tariff);
         if tariff.upper(pieces.iter().map(|p| p.cost).sum()) <= whole {
-            plan.chunks = pack(pieces, u64::MAX, tariff);
-            return (!plan.chunks.is_empty()).then_some(plan);
+            plan.material = Material::Whole(pack(pieces, u64::MAX, tariff).pop()?);
+            return Some(plan);
         }
-        plan.chunks = pack(pieces, chunk_room, tariff);
-        let merge_room = plan.limit.saturating_sub(tariff.upper(plan.frame(plan.prior.as_ref(), Kind::Parts)));
-        plan.part_cap = plan.cap.min((merge_room / 2).saturating_sub(tariff.upper(part_frame(tariff)) + 1));
+        plan.material = Material::Chunks(pack(pieces, chunk_room, tariff));
+        let pair_room = plan.merge_room() / 2;
+        plan.part_cap = plan.cap.min(pair_room.saturating_sub(tariff.upper(part_frame(tariff)) + 1));
         (plan.part_cap >= LEAST_PART).then_some(plan)
     }
 
@@ -115,12 +124,17 @@ impl SummaryPlan {
 
     /// The first requests.
     pub fn first_round(&self) -> Round {
-        if let [only] = self.chunks.as_slice() {
-            let request = self.request(self.prior.as_ref(), Kind::Rows, vec![only.clone()], self.cap);
-            return Round { requests: vec![request], is_last: true };
+        match &self.material {
+            Material::Whole(piece) => {
+                let request = self.request(self.prior.as_ref(), Kind::Rows, vec![piece.clone()], self.cap);
+                Round { requests: vec![request], is_last: true }
+            }
+            Material::Chunks(pieces) => {
+                let chunk =
+                    |piece: &Piece| self.request(None, Kind::Rows, vec![piece.clone()], self.part_cap);
+                Round { requests: pieces.iter().map(chunk).collect(), is_last: false }
+            }
         }
-        let chunk = |piece: &Piece| self.request(None, Kind::Rows, vec![piece.clone()], self.part_cap);
-        Round { requests: self.chunks.iter().map(chunk).collect(), is_last: false }
     }
 
     /// The requests that merge the answers of the round before.
@@ -147,8 +161,7 @@ impl SummaryPlan {
 
     fn merge(&self, parts: Vec<Piece>) -> Round {
         let each = self.tariff.cost_of(self.part_cap) + part_frame(&self.tariff);
-        let room = self.limit.saturating_sub(self.tariff.upper(self.frame(self.prior.as_ref(), Kind::Parts)));
-        let at_once = (room / self.tariff.upper(each).max(1)).max(2) as usize;
+        let at_once = (self.merge_room() / self.tariff.upper(each).max(1)).max(2) as usize;
         if parts.len() <= at_once {
             let request = self.request(self.prior.as_ref(), Kind::Parts, parts, self.cap);
             return Round { requests: vec![request], is_last: true };
@@ -158,8 +171,18 @@ impl SummaryPlan {
         Round { requests, is_last: false }
     }
 
+    /// What a merge leaves for parts, with the prior summary or without.
+    fn merge_room(&self) -> u64 {
+        let frames = [self.frame(self.prior.as_ref(), Kind::Parts), self.frame(None, Kind::Parts)];
+        let largest = frames.into_iter().map(|f| self.tariff.upper(f)).max().unwrap_or(0);
+        self.limit.saturating_sub(largest)
+    }
+
     fn part(&self, piece: Piece) -> Piece {
-        Piece { text: format!("<part>\n{}\n</part>\n", piece.text), cost: piece.cost + part_frame(&self.tariff) }
+        Piece {
+            text: format!("<part>\n{}\n</part>\n", piece.text),
+            cost: piece.cost + part_frame(&self.tariff),
+        }
     }
 
     fn request(&self, prior: Option<&Piece>, kind: Kind, pieces: Vec<Piece>, cap: u64) -> SummaryRequest {
@@ -180,7 +203,11 @@ impl SummaryPlan {
         let texts = [self.system(prior.is_some()), self.around(prior, kind, "", "")];
         let text = |t: &String| self.tariff.text(text::measure(t));
         let prior_cost = prior.map_or(Cost::ZERO, |p| p.cost);
-        texts.iter().map(text).sum::<Cost>() + prior_cost + Tariff::REQUEST + Tariff::MESSAGE + Tariff::MESSAGE
+        texts.iter().map(text).sum::<Cost>()
+            + prior_cost
+            + Tariff::REQUEST
+            + Tariff::MESSAGE
+            + Tariff::MESSAGE
     }
 
     fn system(&self, has_prior: bool) -> String {
@@ -218,7 +245,8 @@ impl SummaryPlan {
             Style::Continuation => include_str!("../../templates/closing_continuation.md"),
             _ => include_str!("../../templates/closing.md"),
         };
-        let focus = self.focus.as_ref().map(|f| format!("\nGive particular care to: {f}")).unwrap_or_default();
+        let focus =
+            self.focus.as_ref().map(|f| format!("\nGive particular care to: {f}")).unwrap_or_default();
         format!("{before}{open}{material}{close}\n\n{}{focus}", closing.trim_end())
     }
 }
