@@ -66,20 +66,32 @@ pub struct Assembled {
     /// The messages, each.
     messages: Vec<Cost>,
     /// Where the tokens go.
-    pub parts: Parts,
+    pub parts: Parts<Cost>,
 }
 
 /// Where the tokens of a request go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Parts {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Parts<T = Estimate> {
     /// The agent's instructions.
-    pub system: Cost,
+    pub system: T,
     /// Tool schemas.
-    pub tools: Cost,
+    pub tools: T,
     /// Summary, pins and what is said around them.
-    pub summary: Cost,
+    pub summary: T,
     /// The messages themselves.
-    pub messages: Cost,
+    pub messages: T,
+}
+
+impl Parts<Cost> {
+    /// The parts in whole tokens.
+    pub fn total(&self, tariff: &Tariff) -> Parts {
+        Parts {
+            system: tariff.total(self.system),
+            tools: tariff.total(self.tools),
+            summary: tariff.total(self.summary),
+            messages: tariff.total(self.messages),
+        }
+    }
 }
 
 impl Assembled {

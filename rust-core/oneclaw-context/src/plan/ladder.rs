@@ -137,7 +137,7 @@ impl<'a> Planner<'a> {
             tail: tail.iter().map(|row| row.message.id.clone()).collect(),
             request,
             request_estimate: form.estimate,
-            parts: form.assembled.parts,
+            parts: form.assembled.parts.total(&self.tariff),
             marks: keeps,
             attempt: self.conversation.attempt,
         }
@@ -547,6 +547,7 @@ impl Cover<'_> {
         let job = Job {
             rows: self.rows(),
             groups: planner.groups.get(..self.boundary).unwrap_or_default(),
+            marks: &planner.conversation.marks,
             prior: self.prior(),
             style: planner.policy.style,
             focus: planner.inputs.focus,

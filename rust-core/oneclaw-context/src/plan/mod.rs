@@ -212,7 +212,7 @@ pub struct Plan {
     pub request: Request,
     /// How big it is.
     pub request_estimate: Estimate,
-    /// Where its tokens go, before calibration.
+    /// Where its tokens go.
     pub parts: Parts,
     /// The marks to keep from now on.
     pub marks: Marks,

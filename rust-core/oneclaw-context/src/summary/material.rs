@@ -3,17 +3,20 @@
 use crate::escape::escape;
 use crate::estimate::{Cost, MeasuredRow, Tariff, text};
 use crate::groups::Group;
+use crate::prune::{self, Mark, Marks};
 use crate::truncate::{self, utf16_len};
 use oneclaw_model::{Attachment, Body, Message, ToolStatus};
 
-/// One row as text, its delimiters escaped; nothing for rows that are never sent.
-pub fn item(message: &Message) -> Option<String> {
+/// One row as text, its delimiters escaped; nothing for rows that are never sent. A marked result reads as requests
+/// show it.
+pub fn item(message: &Message, mark: Option<Mark>) -> Option<String> {
     let (label, text, attachments): (&str, String, &[Attachment]) = match &message.body {
         Body::User { text, attachments } => ("**User:**", text.clone(), attachments),
         Body::Assistant { text, .. } if text.trim().is_empty() => return None,
         Body::Assistant { text, .. } => ("**Assistant:**", text.clone(), &[]),
         Body::ToolCall { name, arguments, .. } => ("**Tool call:**", format!("{name} {arguments}"), &[]),
         Body::ToolResult { name, output, status, attachments, .. } => {
+            let output = mark.map_or_else(|| output.into(), |mark| prune::shortened(output, mark));
             let text = match status {
                 ToolStatus::Success => format!("{name}: {output}"),
                 ToolStatus::Pending | ToolStatus::Executing => format!("{name} (unfinished): {output}"),
@@ -71,13 +74,19 @@ impl Piece {
 pub const SEPARATOR: &str = "\n\n";
 
 /// The groups as pieces of at most `room` tokens each; groups stay whole, giant rows lose their middle.
-pub fn pieces(rows: &[MeasuredRow], groups: &[Group], room: u64, tariff: &Tariff) -> Vec<Piece> {
+pub fn pieces(
+    rows: &[MeasuredRow],
+    groups: &[Group],
+    marks: &Marks,
+    room: u64,
+    tariff: &Tariff,
+) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for group in groups {
         let rows = rows.get(group.rows.clone()).unwrap_or_default();
         let items: Vec<Piece> = rows
             .iter()
-            .filter_map(|row| item(&row.message))
+            .filter_map(|row| item(&row.message, marks.get(&row.message.id).copied()))
             .map(|text| Piece::new(text + SEPARATOR, tariff))
             .collect();
         if items.is_empty() {

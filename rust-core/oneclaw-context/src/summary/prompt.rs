@@ -7,6 +7,7 @@ use super::material::{self, Piece};
 use crate::estimate::{Cost, MeasuredRow, Tariff, text};
 use crate::groups::Group;
 use crate::policy::Style;
+use crate::prune::Marks;
 use oneclaw_model::{Request, RequestMessage};
 
 /// Below this a chunk cannot say anything.
@@ -67,6 +68,8 @@ pub struct Job<'a> {
     pub rows: &'a [MeasuredRow],
     /// Their groups.
     pub groups: &'a [Group],
+    /// Results that requests had shortened before; the summary is made of what the model saw.
+    pub marks: &'a Marks,
     /// The summary that stands for what came before them.
     pub prior: Option<&'a str>,
     /// The style asked for.
@@ -106,7 +109,7 @@ impl SummaryPlan {
         if whole < LEAST_ROOM || chunk_room < LEAST_ROOM {
             return None;
         }
-        let pieces = material::pieces(job.rows, job.groups, chunk_room, tariff);
+        let pieces = material::pieces(job.rows, job.groups, job.marks, chunk_room, tariff);
         if tariff.upper(pieces.iter().map(|p| p.cost).sum()) <= whole {
             plan.material = Material::Whole(pack(pieces, u64::MAX, tariff).pop()?);
             return Some(plan);

@@ -1,0 +1,173 @@
+//! What can be asked on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use oneclaw_context::policy::{Policy, PolicyFault};
+use oneclaw_context::truncate::{HEAD_CAP_UNITS, SHAPED_CAP_TOKENS, Shape};
+use std::path::PathBuf;
+
+/// No model has a window near this; larger numbers are typing mistakes.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// OneClaw's core on a desktop: what would be sent to a model, why, and how big it is.
+#[derive(Debug, Parser)]
+#[command(name = "oneclaw", version, arg_required_else_help = true)]
+pub struct Cli {
+    /// Print JSON, and nothing else, to standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Shorten a tool result the way it is shortened before it is stored
+    #[command(after_help = "Examples:\n  \
+        oneclaw truncate < page.html\n  \
+        oneclaw truncate --shape head-tail --tokens 500 < build.log")]
+    Truncate(TruncateArgs),
+    /// Estimate the tokens of a transcript, row by row
+    #[command(after_help = "Examples:\n  \
+        oneclaw estimate < chat.jsonl\n  \
+        oneclaw estimate --model claude-sonnet-4-5-20250929 --json < chat.jsonl")]
+    Estimate(EstimateArgs),
+    /// Decide what would be sent next: the decision and the exact requests, as JSON
+    #[command(after_help = "Examples:\n  \
+        oneclaw plan --window 128000 --model gpt-4o < chat.jsonl\n  \
+        oneclaw plan --window 8192 --preset sven --set tail_messages=10 --moment after-tools < chat.jsonl\n  \
+        oneclaw plan --window 200000 --system prompt.txt --tools tools.json < chat.jsonl")]
+    Plan(PlanArgs),
+    /// Show the engine at work on a long sample conversation, turn by turn
+    #[command(after_help = "Examples:\n  \
+        oneclaw sample\n  \
+        oneclaw sample --preset nous --window 32000 --turns 120")]
+    Sample(SampleArgs),
+}
+
+/// `truncate`
+#[derive(Debug, Args)]
+pub struct TruncateArgs {
+    /// Characters (UTF-16 units) that shape `head` keeps
+    #[arg(long, value_name = "N", default_value_t = HEAD_CAP_UNITS, allow_hyphen_values = true)]
+    pub limit: usize,
+    /// How to shorten
+    #[arg(long, value_enum, default_value_t = ShapeName::Head)]
+    pub shape: ShapeName,
+    /// Tokens (four characters each) that every other shape keeps, notices included
+    #[arg(long, value_name = "N", default_value_t = SHAPED_CAP_TOKENS, allow_hyphen_values = true)]
+    pub tokens: usize,
+}
+
+/// The ways to shorten.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ShapeName {
+    /// The first characters, then a marker
+    Head,
+    /// The first 60 and the last 40 lines
+    HeadTail,
+    /// The leading lines
+    MatchList,
+    /// As much of the start as of the end
+    FileContent,
+    /// Up to the last line that fits
+    Generic,
+}
+
+impl ShapeName {
+    /// The output shape; `None` for `head`, which is none.
+    pub fn shape(self) -> Option<Shape> {
+        match self {
+            Self::Head => None,
+            Self::HeadTail => Some(Shape::HeadTail),
+            Self::MatchList => Some(Shape::MatchList),
+            Self::FileContent => Some(Shape::FileContent),
+            Self::Generic => Some(Shape::Generic),
+        }
+    }
+}
+
+/// `estimate`
+#[derive(Debug, Args)]
+pub struct EstimateArgs {
+    /// Count as this model would
+    #[arg(long, value_name = "M")]
+    pub model: Option<String>,
+}
+
+/// `plan`
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// Context window in tokens; 0 = unknown
+    #[arg(long, value_name = "N", value_parser = tokens(), allow_hyphen_values = true)]
+    pub window: u64,
+    /// The model's own limit on the prompt, if it has one
+    #[arg(long, value_name = "N", value_parser = tokens(), allow_hyphen_values = true)]
+    pub input_limit: Option<u64>,
+    /// The longest reply; known for the preset models
+    #[arg(long, value_name = "N", value_parser = tokens(), allow_hyphen_values = true)]
+    pub max_output: Option<u64>,
+    /// The model that is asked
+    #[arg(long, value_name = "M")]
+    pub model: Option<String>,
+    /// The knobs.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// When the plan is made
+    #[arg(long, value_enum, default_value_t = MomentName::BeforeSend)]
+    pub moment: MomentName,
+    /// File with the agent's instructions
+    #[arg(long, value_name = "F")]
+    pub system: Option<PathBuf>,
+    /// File with the tools offered: a JSON array of {name, description, parameters}
+    #[arg(long, value_name = "F")]
+    pub tools: Option<PathBuf>,
+}
+
+/// `sample`
+#[derive(Debug, Args)]
+pub struct SampleArgs {
+    /// Context window in tokens
+    #[arg(long, value_name = "N", default_value_t = 16_000, value_parser = tokens(), allow_hyphen_values = true)]
+    pub window: u64,
+    /// How many user turns
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub turns: u64,
+    /// The knobs.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+}
+
+/// The knobs of the engine.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// Policy to start from: oneclaw, sven, nous or opencode
+    #[arg(long, value_name = "P", default_value = "oneclaw")]
+    pub preset: String,
+    /// Change one knob of it; may be repeated
+    #[arg(long = "set", value_name = "FIELD=VALUE")]
+    pub sets: Vec<String>,
+}
+
+impl PolicyArgs {
+    /// The policy asked for.
+    pub fn policy(&self) -> Result<Policy, PolicyFault> {
+        self.sets.iter().try_fold(Policy::preset(&self.preset)?, |policy, set| policy.with(set))
+    }
+}
+
+/// The moments a plan can be made at.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum MomentName {
+    /// The user has sent something
+    BeforeSend,
+    /// Tool results are in
+    AfterTools,
+    /// The reply is complete
+    AfterResponse,
+}
+
+fn tokens() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(0..=MOST_TOKENS)
+}

@@ -1,0 +1,134 @@
+//! `oneclaw plan`
+
+use crate::args::{MomentName, PlanArgs};
+use crate::{Failure, input};
+use oneclaw_context::assemble::Parts;
+use oneclaw_context::conversation::Fixed;
+use oneclaw_context::estimate::{Estimate, EstimatorState};
+use oneclaw_context::plan::{Decision, Inputs, Moment, Plan, Reason};
+use oneclaw_model::{ModelLimits, PresetModel, Request, RequestMessage};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::Write;
+
+pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let policy = args.policy.policy().map_err(|e| Failure::Usage(e.to_string()))?;
+    let system = args.system.as_deref().map(input::file).transpose()?;
+    let tools = args.tools.as_deref().map(input::tools).transpose()?.unwrap_or_default();
+    let transcript = input::transcript()?;
+    let conversation = input::conversation(transcript, args.model.as_deref(), Fixed::new(system, tools));
+    let preset = args.model.as_deref().and_then(PresetModel::find);
+    let limits = ModelLimits {
+        window: Some(args.window),
+        input_limit: args.input_limit,
+        max_output: args.max_output.or(preset.map(|p| p.max_output)),
+    };
+    let moment = match args.moment {
+        MomentName::BeforeSend => Moment::BeforeSend,
+        MomentName::AfterTools => Moment::AfterTools,
+        MomentName::AfterResponse => Moment::AfterResponse,
+    };
+    let state = EstimatorState::default();
+    let plan = oneclaw_context::plan(&Inputs::new(&conversation, &limits, &policy, &state, moment));
+    let printed = Printed::of(&plan);
+    let text = if compact { serde_json::to_string(&printed) } else { serde_json::to_string_pretty(&printed) };
+    writeln!(out, "{}", text.map_err(|e| Failure::Failed(e.to_string()))?)?;
+    Ok(())
+}
+
+/// A plan as it is printed.
+#[derive(Serialize)]
+struct Printed {
+    decision: &'static str,
+    reason: Value,
+    strategy: Value,
+    estimate: Estimate,
+    limits: Limits,
+    boundary: Option<String>,
+    tail: Vec<String>,
+    parts: Parts,
+    request: Value,
+    summary_requests: Vec<Value>,
+    irreducible: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Limits {
+    window: Option<u64>,
+    hard: Option<u64>,
+    trigger: Option<u64>,
+}
+
+impl Printed {
+    fn of(plan: &Plan) -> Self {
+        let (decision, reason, strategy, irreducible) = match &plan.decision {
+            Decision::Send(reason) => ("send", json!(reason), Value::Null, None),
+            Decision::Compact(c) => ("compact", json!(c.reason), json!(c.strategy), None),
+            Decision::Irreducible { culprit, over } => (
+                "irreducible",
+                json!(Reason::HardLimit),
+                Value::Null,
+                Some(json!({"culprit": culprit, "over": over})),
+            ),
+        };
+        Self {
+            decision,
+            reason,
+            strategy,
+            estimate: plan.estimate,
+            limits: Limits {
+                window: plan.budget.and_then(|b| b.window),
+                hard: plan.budget.map(|b| b.hard),
+                trigger: plan.budget.map(|b| b.trigger),
+            },
+            boundary: plan.boundary.as_ref().map(ToString::to_string),
+            tail: plan.tail.iter().map(ToString::to_string).collect(),
+            parts: plan.parts,
+            request: request(&plan.request, plan.request_estimate.upper),
+            summary_requests: plan.summary_requests().iter().map(|s| request(&s.request, s.upper)).collect(),
+            irreducible,
+        }
+    }
+}
+
+fn request(request: &Request, upper: u64) -> Value {
+    json!({
+        "system": request.system,
+        "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+        "max_output": request.max_output,
+        "upper": upper,
+    })
+}
+
+fn message(message: &RequestMessage) -> Value {
+    let mut value = json!({"role": message.role(), "content": message.text()});
+    let mut put = |name: &str, field: Value| {
+        if let Value::Object(fields) = &mut value {
+            fields.insert(name.into(), field);
+        }
+    };
+    match message {
+        RequestMessage::User { attachments, .. } => {
+            if !attachments.is_empty() {
+                put("attachments", json!(attachments));
+            }
+        }
+        RequestMessage::Assistant { thinking, calls, .. } => {
+            if !thinking.is_empty() {
+                put("thinking", thinking.iter().map(|t| t.text.as_str()).collect());
+            }
+            if !calls.is_empty() {
+                let call =
+                    |c: &oneclaw_model::Call| json!({"id": c.id, "name": c.name, "arguments": c.arguments});
+                put("tool_calls", calls.iter().map(call).collect());
+            }
+        }
+        RequestMessage::ToolResult { call, attachments, .. } => {
+            put("tool_call_id", json!(call));
+            if !attachments.is_empty() {
+                put("attachments", json!(attachments));
+            }
+        }
+    }
+    value
+}
