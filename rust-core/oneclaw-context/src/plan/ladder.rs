@@ -120,6 +120,8 @@ impl<'a> Planner<'a> {
     ) -> Plan {
         let tail = self.conversation.rows.get(covers..).unwrap_or_default();
         let is_covered = covers > 0 || self.conversation.epoch.is_some();
+        // An assumed budget decides a manual compaction, but nothing is claimed or asked for by it.
+        let budget = budget.filter(|_| Budget::of(self.inputs.limits, self.policy).is_some());
         let mut request = form.assembled.request;
         request.max_output = budget.map(|b| b.max_output(form.estimate.upper));
         let keeps = match self.policy.pruning {
@@ -132,7 +134,7 @@ impl<'a> Planner<'a> {
         Plan {
             decision,
             estimate: form.estimate,
-            budget: budget.filter(|b| b.window.is_some() || self.inputs.limits.input_limit.is_some()),
+            budget,
             boundary: tail.first().filter(|_| is_covered).map(|row| row.message.id.clone()),
             tail: tail.iter().map(|row| row.message.id.clone()).collect(),
             request,

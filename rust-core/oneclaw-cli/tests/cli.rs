@@ -1,0 +1,328 @@
+//! The program as its users meet it: arguments, standard input and output, exit codes.
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+struct Output {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn oneclaw(args: &[&str], input: impl AsRef<[u8]>) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_oneclaw"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that complains about its arguments does not read its input.
+    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
+    let output = child.wait_with_output().unwrap();
+    Output {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The output of a call that succeeds, as JSON.
+fn json_of(args: &[&str], input: &str) -> Value {
+    let output = oneclaw(args, input);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{args:?}");
+    serde_json::from_str(&output.stdout).unwrap()
+}
+
+/// A call that fails says so in one line and prints nothing else.
+fn complaint(code: i32, args: &[&str], input: impl AsRef<[u8]>) -> String {
+    let output = oneclaw(args, input);
+    assert_eq!((output.code, output.stdout.as_str()), (code, ""), "{args:?}: {}", output.stderr);
+    assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
+    output.stderr.trim_end().strip_prefix("oneclaw: ").unwrap().to_owned()
+}
+
+/// A file of this name that the test may write.
+fn scratch(name: &str) -> String {
+    format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn row(id: &str, kind: &str, content: &str, created_at: i64) -> String {
+    json!({"id": id, "type": kind, "content": content, "created_at": created_at}).to_string() + "\n"
+}
+
+/// A chat of so many turns, each about 130 tokens.
+fn chat(turns: i64) -> String {
+    let mut text = String::new();
+    for turn in 0..turns {
+        text += &row(&format!("u{turn}"), "USER", &format!("Question {turn}: {}", "why not ".repeat(20)), turn * 2);
+        text += &row(&format!("a{turn}"), "AI_RESPONSE", &"because it is so ".repeat(20), turn * 2 + 1);
+    }
+    text
+}
+
+#[test]
+fn truncate_is_byte_exact() {
+    let short = "short\r\n\0 text without end";
+    assert_eq!(oneclaw(&["truncate"], short).stdout, short);
+    let output = oneclaw(&["truncate", "--limit", "5", "--tokens", "9"], "a😀b😀c😀");
+    assert_eq!(output.stdout, "a😀b\n\n[... content truncated, showing first 4 of 9 characters ...]");
+    let long = "x".repeat(30_001);
+    let marker = "\n\n[... content truncated, showing first 30000 of 30001 characters ...]";
+    assert_eq!(oneclaw(&["truncate"], &long).stdout, format!("{}{marker}", &long[1..]));
+}
+
+#[test]
+fn truncate_knows_the_shapes() {
+    let lines: String = (0..500).map(|n| format!("line {n}\n")).collect();
+    let output = oneclaw(&["truncate", "--shape", "head-tail", "--tokens", "400", "--limit", "1"], &lines);
+    let expected = format!(
+        "{}[... 400 lines / 3560 bytes omitted ...]\n{}",
+        (0..60).map(|n| format!("line {n}\n")).collect::<String>(),
+        (460..500).map(|n| format!("line {n}\n")).collect::<String>()
+    );
+    assert_eq!(output.stdout, expected);
+    for shape in ["match-list", "file-content", "generic", "head-tail", "head"] {
+        let value = json_of(&["truncate", "--shape", shape, "--tokens", "100", "--limit", "100", "--json"], &lines);
+        assert_eq!(value["truncated"], true, "{shape}");
+        assert_eq!(value["characters"]["before"], lines.len());
+    }
+}
+
+#[test]
+fn estimate_counts_each_row_and_all() {
+    let text = row("u", "USER", "abcdefgh", 1)
+        + &json!({"id": "c", "type": "TOOL_CALL", "tool_name": "t", "tool_input": "12345678", "created_at": 2}).to_string()
+        + "\n"
+        + &row("e", "ERROR", "network is down", 3);
+    let value = json_of(&["estimate", "--json"], &text);
+    assert_eq!(value["simple"], 2 + 2 + 3);
+    let rows = value["messages"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|r| r["id"].as_str().unwrap()).collect::<Vec<_>>(), ["u", "c", "e"]);
+    assert_eq!((&rows[2]["expected"], &rows[2]["upper"]), (&json!(0), &json!(0)), "errors are never sent");
+    for field in ["expected", "upper"] {
+        let sum: u64 = rows.iter().map(|r| r[field].as_u64().unwrap()).sum();
+        assert_eq!(value[field], sum);
+    }
+    let table = oneclaw(&["estimate"], &text).stdout;
+    assert_eq!(table.lines().count(), 5);
+    assert!(table.ends_with("total\n"), "{table}");
+}
+
+#[test]
+fn plan_sends_what_fits() {
+    let text = row("u1", "USER", "Hello", 1) + &row("a1", "AI_RESPONSE", "Hi", 2) + &row("u2", "USER", "Bye", 3);
+    let value = json_of(&["plan", "--window", "8000", "--json"], &text);
+    assert_eq!((&value["decision"], &value["reason"]), (&json!("send"), &json!("fits")));
+    assert_eq!(value["limits"], json!({"window": 8000, "hard": 6000, "trigger": 6000}));
+    assert_eq!(value["boundary"], Value::Null);
+    assert_eq!(value["tail"], json!(["u1", "a1", "u2"]));
+    let messages = json!([
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi"},
+        {"role": "user", "content": "Bye"},
+    ]);
+    assert_eq!(value["request"]["messages"], messages);
+    assert_eq!(value["request"]["system"], Value::Null);
+    assert_eq!(value["request"]["upper"], value["estimate"]["upper"]);
+    assert_eq!(value["summary_requests"], json!([]));
+    assert_eq!(value["irreducible"], Value::Null);
+}
+
+#[test]
+fn json_may_stand_before_or_after_the_command() {
+    let text = chat(3);
+    let before = oneclaw(&["--json", "plan", "--window", "8000"], &text).stdout;
+    let after = oneclaw(&["plan", "--window", "8000", "--json"], &text).stdout;
+    assert_eq!(before, after);
+    assert_eq!(before.lines().count(), 1);
+}
+
+#[test]
+fn plan_pairs_interleaved_tool_rows() {
+    let rows = [
+        json!({"id": "1", "type": "USER", "content": "Read both"}),
+        json!({"id": "2", "type": "AI_RESPONSE", "content": ""}),
+        json!({"id": "3", "type": "TOOL_CALL", "tool_call_id": "a", "tool_name": "read_file", "tool_input": "{\"path\":\"x\"}"}),
+        json!({"id": "4", "type": "TOOL_RESULT", "tool_call_id": "a", "tool_name": "read_file", "tool_output": "X", "tool_status": "SUCCESS"}),
+        json!({"id": "5", "type": "TOOL_CALL", "tool_call_id": "b", "tool_name": "read_file", "tool_input": "{}"}),
+        json!({"id": "6", "type": "TOOL_RESULT", "tool_call_id": "z", "tool_name": "read_file", "tool_output": "orphan"}),
+    ];
+    let text: String = rows.iter().map(|r| r.to_string() + "\n").collect();
+    let value = json_of(&["plan", "--window", "0", "--moment", "after-tools", "--json"], &text);
+    assert_eq!(value["reason"], "window_unknown");
+    assert_eq!(value["limits"], json!({"window": null, "hard": null, "trigger": null}));
+    let messages = json!([
+        {"role": "user", "content": "Read both"},
+        {"role": "assistant", "content": "", "tool_calls": [
+            {"id": "a", "name": "read_file", "arguments": "{\"path\":\"x\"}"},
+            {"id": "b", "name": "read_file", "arguments": "{}"},
+        ]},
+        {"role": "tool", "content": "X", "tool_call_id": "a"},
+        {"role": "tool", "content": "[No result was recorded for this call]", "tool_call_id": "b"},
+    ]);
+    assert_eq!(value["request"]["messages"], messages);
+}
+
+#[test]
+fn plan_compacts_and_shows_the_requests() {
+    let text = chat(60) + &row("now", "USER", "And now?", 1_000);
+    for (preset, strategy) in
+        [("oneclaw", "prose"), ("sven", "structured"), ("nous", "checkpoint"), ("opencode", "continuation")]
+    {
+        let value = json_of(&["plan", "--window", "8000", "--preset", preset, "--json"], &text);
+        let decision = (&value["decision"], &value["strategy"]);
+        let emergency = preset == "sven"; // Far over its limit: the summary is skipped.
+        let strategy = if emergency { "emergency" } else { strategy };
+        assert_eq!(decision, (&json!("compact"), &json!(strategy)), "{preset}");
+        let hard = value["limits"]["hard"].as_u64().unwrap();
+        assert!(value["estimate"]["upper"].as_u64().unwrap() > hard);
+        assert!(value["request"]["upper"].as_u64().unwrap() <= hard);
+        let requests = value["summary_requests"].as_array().unwrap();
+        assert_eq!(requests.is_empty(), emergency, "{preset}");
+        assert!(requests.iter().all(|r| r["upper"].as_u64().unwrap() <= hard));
+        assert_eq!(value["request"].to_string().contains("{{summary}}"), !emergency);
+        assert_eq!(value["tail"][0], value["boundary"]);
+        let messages = value["request"]["messages"].as_array().unwrap();
+        assert!(messages.last().unwrap()["content"].as_str().unwrap().ends_with("And now?"));
+    }
+}
+
+#[test]
+fn plan_honours_a_summary_of_the_original_app() {
+    let session = json!({"session": {"compacted_summary": "They met.", "compact_boundary_timestamp": 4}});
+    let text = format!("{session}\n{}", chat(4));
+    let system = scratch("system.txt");
+    std::fs::write(&system, "Be kind.").unwrap();
+    let value = json_of(&["plan", "--window", "8000", "--system", &system], &text);
+    assert_eq!(value["boundary"], "u2");
+    assert_eq!(value["tail"], json!(["u2", "a2", "u3", "a3"]));
+    assert_eq!(value["request"]["system"], "Be kind.\n\n---\n\nPrevious conversation summary:\nThey met.");
+}
+
+#[test]
+fn plan_says_what_is_too_big() {
+    let text = row("u", "USER", &"far too much ".repeat(2_000), 1);
+    let value = json_of(&["plan", "--window", "2000", "--json"], &text);
+    assert_eq!(value["decision"], "irreducible");
+    let over = value["request"]["upper"].as_u64().unwrap() - value["limits"]["hard"].as_u64().unwrap();
+    assert_eq!(value["irreducible"], json!({"culprit": "newest_message", "over": over}));
+}
+
+#[test]
+fn plan_takes_limits_and_knobs() {
+    let text = chat(2);
+    let limits = |args: &[&str]| json_of(&[&["plan", "--json"], args].concat(), &text)["limits"].clone();
+    assert_eq!(
+        limits(&["--window", "128000", "--model", "gpt-4o"]),
+        json!({"window": 128_000, "hard": 111_616, "trigger": 108_800})
+    );
+    assert_eq!(
+        limits(&["--window", "100000", "--max-output", "1000", "--input-limit", "60000"]),
+        json!({"window": 100_000, "hard": 60_000, "trigger": 60_000})
+    );
+    assert_eq!(
+        limits(&["--window", "100000", "--max-output", "1000", "--set", "threshold=0.5"]),
+        json!({"window": 100_000, "hard": 99_000, "trigger": 50_000})
+    );
+    assert_eq!(
+        limits(&["--window", "0", "--input-limit", "1000", "--preset", "opencode"]),
+        json!({"window": null, "hard": 1_000, "trigger": 1_000})
+    );
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_exit_2() {
+    assert_eq!(complaint(2, &["plan"], ""), "the following required arguments were not provided: --window <N>");
+    assert!(complaint(2, &["plan", "--window", "-5"], "").starts_with("invalid value '-5' for '--window <N>'"));
+    assert!(complaint(2, &["plan", "--window", "99999999999999999999"], "").contains("'--window <N>'"));
+    assert!(complaint(2, &["plan", "--window", "2000000000"], "").contains("0..=1000000000"));
+    assert!(complaint(2, &["plan", "--window", "1.5"], "").contains("'1.5'"));
+    assert_eq!(
+        complaint(2, &["plan", "--window", "1", "--preset", "claude"], ""),
+        "unknown preset \"claude\"; presets are oneclaw, sven, nous, opencode"
+    );
+    assert!(complaint(2, &["plan", "--window", "1", "--set", "nope=1"], "").starts_with("unknown field \"nope\""));
+    assert!(complaint(2, &["plan", "--window", "1", "--set", "threshold=7"], "").contains("between 0 and 1"));
+    assert!(complaint(2, &["plan", "--window", "1", "--moment", "later"], "").contains("'later'"));
+    assert!(complaint(2, &["truncate", "--limit", "-1"], "x").starts_with("invalid value '-1'"));
+    assert!(complaint(2, &["truncate", "--shape", "round"], "x").contains("'round'"));
+    assert!(complaint(2, &["frobnicate"], "").contains("'frobnicate'"));
+    assert!(complaint(2, &["estimate", "--jsn"], "").contains("'--jsn'"));
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_1() {
+    let good = row("a", "USER", "hi", 1);
+    for args in [&["estimate", "--json"][..], &["plan", "--window", "9", "--json"]] {
+        assert_eq!(
+            complaint(1, args, format!("{good}{{oops")),
+            "transcript: line 2: not JSON: key must be a string at column 2"
+        );
+        assert_eq!(
+            complaint(1, args, format!("{good}\n{}", row("a", "USER", "", 2))),
+            "transcript: line 3: field `id`: \"a\" was used before"
+        );
+        assert_eq!(complaint(1, args, b"{\"id\":\"a\",\n\xff"), "standard input is not UTF-8: line 2, byte 11");
+    }
+    let missing = complaint(1, &["plan", "--window", "9", "--system", "/nonexistent/prompt"], &good);
+    assert!(missing.starts_with("cannot read /nonexistent/prompt: "), "{missing}");
+    let folder = complaint(1, &["plan", "--window", "9", "--tools", "/"], &good);
+    assert!(folder.starts_with("cannot read /: "), "{folder}");
+    assert_eq!(complaint(1, &["truncate"], b"ab\xff"), "standard input is not UTF-8: line 1, byte 2");
+}
+
+#[test]
+fn tools_files_are_read_in_both_forms_and_faults_named() {
+    let path = scratch("tools.json");
+    let text = row("u", "USER", "hi", 1);
+    let size = |tools: Value| {
+        std::fs::write(&path, tools.to_string()).unwrap();
+        json_of(&["plan", "--window", "9000", "--tools", &path, "--json"], &text)["parts"]["tools"]["upper"].clone()
+    };
+    let tool = json!({"name": "t", "description": "does it", "parameters": {"type": "object"}});
+    assert_eq!(size(json!([tool])), size(json!([{"type": "function", "function": tool}])));
+    assert_ne!(size(json!([tool])), json!(0));
+    std::fs::write(&path, "[{\"description\": \"nameless\"}]").unwrap();
+    let fault = complaint(1, &["plan", "--window", "9", "--tools", &path], &text);
+    assert_eq!(fault, format!("{path}: tool 1: missing field `name`"));
+    std::fs::write(&path, "{}").unwrap();
+    let fault = complaint(1, &["plan", "--window", "9", "--tools", &path], &text);
+    assert_eq!(fault, format!("{path}: expected a JSON array of tools"));
+}
+
+#[test]
+fn help_has_examples() {
+    for command in ["truncate", "estimate", "plan", "sample"] {
+        let output = oneclaw(&[command, "--help"], "");
+        assert_eq!(output.code, 0);
+        assert!(output.stdout.contains("Examples:\n  oneclaw "), "{command}");
+    }
+    assert_eq!(oneclaw(&[], "").code, 2);
+}
+
+#[test]
+fn the_sample_runs_under_every_preset() {
+    for preset in ["oneclaw", "sven", "nous", "opencode"] {
+        let output = oneclaw(&["sample", "--preset", preset, "--turns", "40"], "");
+        assert_eq!(output.code, 0, "{preset}: {}", output.stderr);
+        assert!(output.stdout.contains("compact "), "{preset}");
+        assert!(output.stdout.contains(" 0 over the hard limit."), "{preset}");
+        let lines = oneclaw(&["sample", "--preset", preset, "--turns", "40", "--json"], "").stdout;
+        assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{preset}");
+    }
+}
+
+#[test]
+fn a_closed_output_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_oneclaw"))
+        .args(["sample", "--turns", "2000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
+}
