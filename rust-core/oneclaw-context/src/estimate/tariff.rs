@@ -29,7 +29,7 @@ impl Tariff {
     /// Added per tool call: id, name and structure around the arguments.
     pub const CALL: Cost = Cost::tokens(8, 24);
     /// Added per tool result: the id of the call, above the message overhead.
-    pub const RESULT: Cost = Cost::tokens(4, 20);
+    pub const RESULT: Cost = Cost::tokens(2, 20);
     /// Added per tool offered.
     pub const TOOL: Cost = Cost::tokens(8, 16);
 
