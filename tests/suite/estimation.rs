@@ -15,8 +15,23 @@ use tiktoken_rs::CoreBPE;
 static O200K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
 
 const CLASSES: [&str; 17] = [
-    "english", "code_rust", "code_kotlin", "code_python", "json_records", "logs", "number_tables", "hex", "base64",
-    "chinese", "japanese", "korean", "russian", "arabic", "thai", "emoji", "mixed",
+    "english",
+    "code_rust",
+    "code_kotlin",
+    "code_python",
+    "json_records",
+    "logs",
+    "number_tables",
+    "hex",
+    "base64",
+    "chinese",
+    "japanese",
+    "korean",
+    "russian",
+    "arabic",
+    "thai",
+    "emoji",
+    "mixed",
 ];
 
 fn corpus(class: &str) -> String {

@@ -1,5 +1,7 @@
 //! Everything that speaks only to public interfaces, in one binary.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
+
 mod estimation;
 mod estimation_text;
 mod properties;

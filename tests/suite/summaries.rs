@@ -6,7 +6,9 @@ use oneclaw_context::plan::{Compaction, Decision, Moment, Strategy, Summaries, S
 use oneclaw_context::policy::{NOUS, ONECLAW, Policy, SVEN, Style};
 use oneclaw_context::summary::digest::digest;
 use oneclaw_context::summary::fact_block::Facts;
-use oneclaw_context::summary::gate::{CHECKPOINT_HEADINGS, Finish, Gate, Rejection, Reply, STRUCTURED_HEADINGS};
+use oneclaw_context::summary::gate::{
+    CHECKPOINT_HEADINGS, Finish, Gate, Rejection, Reply, STRUCTURED_HEADINGS,
+};
 use oneclaw_context::{Conversation, Inputs, Plan, pins, plan};
 use oneclaw_model::{Body, ModelLimits, Request, RequestMessage};
 use oneclaw_tests::{Chat, generate, plan_at, window, words};
@@ -43,7 +45,8 @@ mod gate_accepts {
 
     #[test]
     fn a_finished_text_and_adds_the_facts_it_lacks() {
-        let accepted = gate(Style::Prose, None).accept(&reply("  They edited src/main.rs. \n"), &tariff()).unwrap();
+        let accepted =
+            gate(Style::Prose, None).accept(&reply("  They edited src/main.rs. \n"), &tariff()).unwrap();
         assert_eq!(accepted.text, "They edited src/main.rs.\n\nFacts from replies and tools:\n- FEAT-011");
         assert_eq!((accepted.facts_added, accepted.facts_dropped), (1, 0));
     }
@@ -101,7 +104,8 @@ mod gate_rejects {
     fn what_forgets_the_prior_summary() {
         let prior = "The travellers agreed to visit Lisbon first, booked the night train and asked for vegetarian meals.";
         let gate = gate(Style::Prose, Some(prior));
-        let other = "Completely unrelated remarks concerning gardening tools, fertiliser prices, garden sheds.";
+        let other =
+            "Completely unrelated remarks concerning gardening tools, fertiliser prices, garden sheds.";
         assert_eq!(gate.accept(&reply(other), &tariff()), Err(Rejection::LostPrior));
         let kept = "They will visit Lisbon by night train with vegetarian meals.";
         assert!(gate.accept(&reply(kept), &tariff()).is_ok());
@@ -142,7 +146,9 @@ mod chunks {
             let texts: String = first.requests.iter().map(|r| all_text(&r.request)).collect();
             let covered = conversation.rows.iter().take(compaction(&plan).covers);
             for row in covered {
-                let (Body::User { text, .. } | Body::Assistant { text, .. }) = &row.message.body else { continue };
+                let (Body::User { text, .. } | Body::Assistant { text, .. }) = &row.message.body else {
+                    continue;
+                };
                 let own = text.split(' ').next().unwrap();
                 assert_eq!(texts.matches(own).count(), 1, "{own}");
             }

@@ -1,4 +1,5 @@
-//! The `oneclaw` program: reads its input, asks the core, prints the answer.
+#![doc = include_str!("../README.md")]
+
 
 mod args;
 mod estimate;

@@ -163,14 +163,12 @@ impl<W: Write> Show<'_, W> {
             self.out,
             "A long conversation on a window of {} tokens, preset {}. No model is asked: a digest stands in for \
              each summary.\nAfter every reply, the next request: {} system and tools, {} summary, {} messages, \
-             {} free, {} trigger.\n",
+             · free, | trigger.\n",
             args.window,
             args.policy.preset,
             self.paint("34", "█"),
             self.paint("35", "▓"),
             self.paint("32", "▒"),
-            "·",
-            "|",
         )?;
         if !policy.auto {
             writeln!(self.out, "Automatic summaries are off.\n")?;

@@ -1,5 +1,13 @@
 //! The program as its users meet it: arguments, standard input and output, exit codes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)] // A fault should stop a test.
+
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -56,7 +64,12 @@ fn row(id: &str, kind: &str, content: &str, created_at: i64) -> String {
 fn chat(turns: i64) -> String {
     let mut text = String::new();
     for turn in 0..turns {
-        text += &row(&format!("u{turn}"), "USER", &format!("Question {turn}: {}", "why not ".repeat(20)), turn * 2);
+        text += &row(
+            &format!("u{turn}"),
+            "USER",
+            &format!("Question {turn}: {}", "why not ".repeat(20)),
+            turn * 2,
+        );
         text += &row(&format!("a{turn}"), "AI_RESPONSE", &"because it is so ".repeat(20), turn * 2 + 1);
     }
     text
@@ -84,7 +97,8 @@ fn truncate_knows_the_shapes() {
     );
     assert_eq!(output.stdout, expected);
     for shape in ["match-list", "file-content", "generic", "head-tail", "head"] {
-        let value = json_of(&["truncate", "--shape", shape, "--tokens", "100", "--limit", "100", "--json"], &lines);
+        let value =
+            json_of(&["truncate", "--shape", shape, "--tokens", "100", "--limit", "100", "--json"], &lines);
         assert_eq!(value["truncated"], true, "{shape}");
         assert_eq!(value["characters"]["before"], lines.len());
     }
@@ -112,7 +126,8 @@ fn estimate_counts_each_row_and_all() {
 
 #[test]
 fn plan_sends_what_fits() {
-    let text = row("u1", "USER", "Hello", 1) + &row("a1", "AI_RESPONSE", "Hi", 2) + &row("u2", "USER", "Bye", 3);
+    let text =
+        row("u1", "USER", "Hello", 1) + &row("a1", "AI_RESPONSE", "Hi", 2) + &row("u2", "USER", "Bye", 3);
     let value = json_of(&["plan", "--window", "8000", "--json"], &text);
     assert_eq!((&value["decision"], &value["reason"]), (&json!("send"), &json!("fits")));
     assert_eq!(value["limits"], json!({"window": 8000, "hard": 6000, "trigger": 6000}));
@@ -234,8 +249,13 @@ fn plan_takes_limits_and_knobs() {
 
 #[test]
 fn wrong_usage_is_one_line_and_exit_2() {
-    assert_eq!(complaint(2, &["plan"], ""), "the following required arguments were not provided: --window <N>");
-    assert!(complaint(2, &["plan", "--window", "-5"], "").starts_with("invalid value '-5' for '--window <N>'"));
+    assert_eq!(
+        complaint(2, &["plan"], ""),
+        "the following required arguments were not provided: --window <N>"
+    );
+    assert!(
+        complaint(2, &["plan", "--window", "-5"], "").starts_with("invalid value '-5' for '--window <N>'")
+    );
     assert!(complaint(2, &["plan", "--window", "99999999999999999999"], "").contains("'--window <N>'"));
     assert!(complaint(2, &["plan", "--window", "2000000000"], "").contains("0..=1000000000"));
     assert!(complaint(2, &["plan", "--window", "1.5"], "").contains("'1.5'"));
@@ -243,7 +263,9 @@ fn wrong_usage_is_one_line_and_exit_2() {
         complaint(2, &["plan", "--window", "1", "--preset", "claude"], ""),
         "unknown preset \"claude\"; presets are oneclaw, sven, nous, opencode"
     );
-    assert!(complaint(2, &["plan", "--window", "1", "--set", "nope=1"], "").starts_with("unknown field \"nope\""));
+    assert!(
+        complaint(2, &["plan", "--window", "1", "--set", "nope=1"], "").starts_with("unknown field \"nope\"")
+    );
     assert!(complaint(2, &["plan", "--window", "1", "--set", "threshold=7"], "").contains("between 0 and 1"));
     assert!(complaint(2, &["plan", "--window", "1", "--moment", "later"], "").contains("'later'"));
     assert!(complaint(2, &["truncate", "--limit", "-1"], "x").starts_with("invalid value '-1'"));
@@ -264,7 +286,10 @@ fn bad_input_is_one_line_and_exit_1() {
             complaint(1, args, format!("{good}\n{}", row("a", "USER", "", 2))),
             "transcript: line 3: field `id`: \"a\" was used before"
         );
-        assert_eq!(complaint(1, args, b"{\"id\":\"a\",\n\xff"), "standard input is not UTF-8: line 2, byte 11");
+        assert_eq!(
+            complaint(1, args, b"{\"id\":\"a\",\n\xff"),
+            "standard input is not UTF-8: line 2, byte 11"
+        );
     }
     let missing = complaint(1, &["plan", "--window", "9", "--system", "/nonexistent/prompt"], &good);
     assert!(missing.starts_with("cannot read /nonexistent/prompt: "), "{missing}");
@@ -279,7 +304,8 @@ fn tools_files_are_read_in_both_forms_and_faults_named() {
     let text = row("u", "USER", "hi", 1);
     let size = |tools: Value| {
         std::fs::write(&path, tools.to_string()).unwrap();
-        json_of(&["plan", "--window", "9000", "--tools", &path, "--json"], &text)["parts"]["tools"]["upper"].clone()
+        json_of(&["plan", "--window", "9000", "--tools", &path, "--json"], &text)["parts"]["tools"]["upper"]
+            .clone()
     };
     let tool = json!({"name": "t", "description": "does it", "parameters": {"type": "object"}});
     assert_eq!(size(json!([tool])), size(json!([{"type": "function", "function": tool}])));

@@ -35,6 +35,13 @@ pub enum Summary<'a> {
     Pending(u64),
 }
 
+impl<'a> Summary<'a> {
+    /// A summary as it is stored: an empty one leaves nothing in the request.
+    pub fn of(text: &'a str) -> Self {
+        if text.is_empty() { Self::None } else { Self::Text(text) }
+    }
+}
+
 /// What a request is made of.
 #[derive(Debug, Clone)]
 pub struct Draft<'a> {

@@ -4,6 +4,7 @@ use crate::estimate::{MeasuredRow, text};
 use crate::groups::{self, Kind};
 use crate::prune::Marks;
 use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec};
+use std::collections::HashSet;
 
 /// The parts of every request that the conversation does not change.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,7 +82,8 @@ impl Conversation {
         let tail = self.rows.split_off(boundary.min(self.rows.len()));
         let covered = std::mem::replace(&mut self.rows, tail);
         self.carried = carried(self.carried.take(), &covered, &self.rows);
-        self.marks.retain(|id, _| self.rows.iter().any(|row| row.message.id == *id));
+        let kept: HashSet<&MessageId> = self.rows.iter().map(|row| &row.message.id).collect();
+        self.marks.retain(|id, _| kept.contains(id));
         self.pins.extend(covered.into_iter().filter(|row| row.pinned));
         self.epoch = Some(epoch);
         self.attempt = attempt;

@@ -1,35 +1,35 @@
 //! The steps of a plan, from the cheapest to the last: prune, elide, summarise, digest, drop, irreducible.
 
-use super::{AUTO_CONTINUE, Compaction, Culprit, Decision, Form, Inputs, Moment, Plan, Reason, SendReason};
-use super::{Strategy, Summaries, Work};
-use crate::assemble::{Draft, Summary};
+use super::cover::Cover;
+use super::{AUTO_CONTINUE, Culprit, Decision, Inputs, Moment, Plan, Reason, SendReason, Summaries};
+use crate::assemble::{Assembled, Draft, Summary};
 use crate::budget::Budget;
 use crate::conversation::{Attempt, Conversation};
 use crate::estimate::{Cost, Estimate, MeasuredRow, Tariff, text};
 use crate::floor;
 use crate::groups::{self, Group, Kind};
 use crate::pins;
-use crate::policy::{Afterwards, Policy, Pruning, Style, Tail, Trigger};
+use crate::policy::{Afterwards, Policy, Pruning, Tail, Trigger};
 use crate::prune::{self, Marks};
 use crate::split::Edges;
-use crate::summary::digest::{digest, within_embedded};
-use crate::summary::fact_block::Facts;
-use crate::summary::gate::Gate;
-use crate::summary::prompt::{Job, SummaryPlan};
-use crate::summary::{emergency_notice, material};
+use crate::summary::material;
 use oneclaw_model::{Body, ModelLimits};
 
-/// A summary shorter than this says nothing.
-const LEAST_SUMMARY: u64 = 48;
 /// A manual compaction of a conversation whose window nobody knows behaves as if it were half full.
 const FULL_AT_HALF: u64 = 2;
 
+/// A finished form of the request and its size.
+pub(super) struct Form {
+    pub assembled: Assembled,
+    pub estimate: Estimate,
+}
+
 pub(super) struct Planner<'a> {
-    inputs: &'a Inputs<'a>,
-    conversation: &'a Conversation,
-    policy: &'a Policy,
-    tariff: Tariff,
-    groups: Vec<Group>,
+    pub inputs: &'a Inputs<'a>,
+    pub conversation: &'a Conversation,
+    pub policy: &'a Policy,
+    pub tariff: Tariff,
+    pub groups: Vec<Group>,
     /// Marks before any check.
     standing: Marks,
 }
@@ -46,7 +46,7 @@ impl<'a> Planner<'a> {
 
     pub fn plan(&self) -> Plan {
         let known = Budget::of(self.inputs.limits, self.policy);
-        let mut now = self.as_things_stand(known.as_ref());
+        let mut now = self.as_it_is(known.as_ref(), &self.standing);
         let by_content = now.estimate.upper;
         now.estimate = self.best_estimate(&now);
         let Some(budget) = known.or_else(|| self.assumed_budget(now.estimate)) else {
@@ -56,8 +56,8 @@ impl<'a> Planner<'a> {
         steps.decide(now)
     }
 
-    /// The conversation as it is, marks and epoch included.
-    fn as_things_stand(&self, budget: Option<&Budget>) -> Form {
+    /// All of the conversation, with these marks.
+    fn as_it_is(&self, budget: Option<&Budget>, marks: &Marks) -> Form {
         let conversation = self.conversation;
         let pins = conversation.pins.iter();
         let pins = match budget {
@@ -69,14 +69,14 @@ impl<'a> Planner<'a> {
             rows: 0..conversation.rows.len(),
             carried: conversation.carried.as_ref(),
             pins,
-            summary: conversation.epoch.as_ref().map_or(Summary::None, |e| text_of(&e.summary)),
+            summary: conversation.epoch.as_ref().map_or(Summary::None, |e| Summary::of(&e.summary)),
             placement: self.policy.placement,
             auto_continue: conversation.epoch.as_ref().and_then(|e| e.auto_continue.as_deref()),
-            marks: &self.standing,
+            marks,
         })
     }
 
-    fn form(&self, draft: Draft<'_>) -> Form {
+    pub fn form(&self, draft: Draft<'_>) -> Form {
         let assembled = draft.assemble(&self.tariff);
         let estimate = assembled.estimate(&self.tariff);
         Form { assembled, estimate }
@@ -110,7 +110,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Fills in what every plan says. `covers` rows are no longer part of the tail.
-    fn finish(
+    pub fn finish(
         &self,
         form: Form,
         budget: Option<Budget>,
@@ -164,14 +164,10 @@ impl<'a> Planner<'a> {
     }
 }
 
-fn text_of(summary: &str) -> Summary<'_> {
-    if summary.is_empty() { Summary::None } else { Summary::Text(summary) }
-}
-
 /// The ladder for a conversation whose limits are known.
-struct Steps<'a> {
-    planner: &'a Planner<'a>,
-    budget: Budget,
+pub(super) struct Steps<'a> {
+    pub planner: &'a Planner<'a>,
+    pub budget: Budget,
     /// The size as things stand.
     now: Estimate,
     /// The same by content alone, as the forms below are measured.
@@ -254,7 +250,7 @@ impl Steps<'_> {
         self.remember_size(plan)
     }
 
-    fn remember_size(&self, mut plan: Plan) -> Plan {
+    pub fn remember_size(&self, mut plan: Plan) -> Plan {
         let upper = match plan.decision {
             Decision::Send(SendReason::NothingToGain) => self.now.upper,
             _ => plan.request_estimate.upper,
@@ -267,18 +263,7 @@ impl Steps<'_> {
     // ---- forms ----
 
     fn with_marks(&self, marks: &Marks) -> Form {
-        let planner = self.planner;
-        let conversation = planner.conversation;
-        planner.form(Draft {
-            conversation,
-            rows: 0..conversation.rows.len(),
-            carried: conversation.carried.as_ref(),
-            pins: pins::carried(conversation.pins.iter(), planner.policy, &self.budget, &planner.tariff),
-            summary: conversation.epoch.as_ref().map_or(Summary::None, |e| text_of(&e.summary)),
-            placement: planner.policy.placement,
-            auto_continue: conversation.epoch.as_ref().and_then(|e| e.auto_continue.as_deref()),
-            marks,
-        })
+        self.planner.as_it_is(Some(&self.budget), marks)
     }
 
     /// System text, tools and the newest user message: what no step can take away.
@@ -472,7 +457,7 @@ impl Steps<'_> {
     }
 
     /// The request after a compaction that leaves the groups from `boundary` on.
-    fn draft<'d>(&'d self, boundary: usize, summary: Summary<'d>, marks: &'d Marks) -> Draft<'d> {
+    pub fn draft<'d>(&'d self, boundary: usize, summary: Summary<'d>, marks: &'d Marks) -> Draft<'d> {
         let planner = self.planner;
         let conversation = planner.conversation;
         let start = planner.groups.get(boundary).map_or(conversation.rows.len(), |g| g.rows.start);
@@ -498,129 +483,5 @@ impl Steps<'_> {
         let newest = planner.groups.last().and_then(|g| rows.get(g.rows.clone())).unwrap_or_default();
         let is_loop = planner.inputs.moment == Moment::AfterTools && !groups::calls(newest).is_empty();
         (planner.policy.afterwards == Afterwards::Continue && is_all && is_loop).then_some(AUTO_CONTINUE)
-    }
-}
-
-/// A compaction in the making: everything before `boundary` is covered.
-struct Cover<'a> {
-    steps: &'a Steps<'a>,
-    reason: Reason,
-    marks: Marks,
-    boundary: usize,
-}
-
-impl Cover<'_> {
-    fn rows(&self) -> &[MeasuredRow] {
-        let start = self.start();
-        self.steps.planner.conversation.rows.get(..start).unwrap_or_default()
-    }
-
-    fn start(&self) -> usize {
-        let planner = self.steps.planner;
-        planner.groups.get(self.boundary).map_or(planner.conversation.rows.len(), |g| g.rows.start)
-    }
-
-    fn prior(&self) -> Option<&str> {
-        self.steps.planner.conversation.epoch.as_ref().map(|e| e.summary.as_str()).filter(|s| !s.is_empty())
-    }
-
-    /// The longest summary that leaves the next request within `limit`.
-    fn cap(&self, limit: u64) -> u64 {
-        let steps = self.steps;
-        let form = steps.planner.form(steps.draft(self.boundary, Summary::Pending(0), &self.marks));
-        steps.budget.summary_cap.min(limit.saturating_sub(form.estimate.upper))
-    }
-
-    /// A model writes a summary; `None` where it cannot be asked for one.
-    fn summarise(&self) -> Option<Plan> {
-        let steps = self.steps;
-        let planner = steps.planner;
-        let cap = self.cap(steps.budget.hard);
-        if cap < LEAST_SUMMARY {
-            return None;
-        }
-        let (limit, tariff) = match planner.inputs.summariser {
-            None => (steps.budget.hard, &planner.tariff),
-            Some(other) => match Budget::of(&other.limits, planner.policy) {
-                Some(budget) => (budget.hard, &other.tariff),
-                None => (steps.budget.hard, &other.tariff),
-            },
-        };
-        let job = Job {
-            rows: self.rows(),
-            groups: planner.groups.get(..self.boundary).unwrap_or_default(),
-            marks: &planner.conversation.marks,
-            prior: self.prior(),
-            style: planner.policy.style,
-            focus: planner.inputs.focus,
-            cap,
-            limit,
-        };
-        let plan = SummaryPlan::new(job, tariff)?;
-        let strategy = match planner.policy.style {
-            Style::Prose => Strategy::Prose,
-            Style::Structured => Strategy::Structured,
-            Style::Narrative => Strategy::Narrative,
-            Style::Checkpoint => Strategy::Checkpoint,
-            Style::Continuation => Strategy::Continuation,
-        };
-        Some(self.plan(strategy, Work::Summarise(Box::new(plan)), Summary::Pending(cap), cap))
-    }
-
-    /// The digest of what is covered, shortened until the next request is under the trigger; nothing if need be.
-    fn digest(&self) -> Plan {
-        let steps = self.steps;
-        let cap = self.cap(steps.budget.trigger);
-        if cap < LEAST_SUMMARY {
-            return self.local(Strategy::Drop, String::new(), cap);
-        }
-        let text = digest(self.prior(), self.rows(), cap, &steps.planner.tariff);
-        self.local(Strategy::Digest, text, cap)
-    }
-
-    /// A notice that history was dropped, and the prior summary as far as it fits.
-    fn emergency(&self) -> Plan {
-        let steps = self.steps;
-        let cap = self.cap(steps.budget.hard);
-        let text = match self.prior() {
-            Some(prior) => format!("{}\n\n{prior}", emergency_notice()),
-            None => emergency_notice().to_owned(),
-        };
-        let text = within_embedded(&text, cap, &steps.planner.tariff);
-        self.local(Strategy::Emergency, text, cap)
-    }
-
-    fn local(&self, strategy: Strategy, text: String, cap: u64) -> Plan {
-        self.plan(strategy, Work::Local(text.clone()), text_of(&text), cap)
-    }
-
-    fn plan(&self, strategy: Strategy, work: Work, summary: Summary<'_>, cap: u64) -> Plan {
-        let steps = self.steps;
-        let planner = steps.planner;
-        let covered: Cost = self.rows().iter().map(|row| row.cost(&planner.tariff)).sum();
-        let prior_size = self.prior().map_or(0, |prior| planner.tariff.upper_text(prior));
-        let mut draft = steps.draft(self.boundary, summary, &self.marks);
-        let mut form = planner.form(draft.clone());
-        if form.estimate.upper > steps.budget.hard {
-            draft.auto_continue = None;
-            form = planner.form(draft.clone());
-        }
-        let compaction = Compaction {
-            reason: self.reason,
-            strategy,
-            covers: self.start(),
-            work,
-            gate: Gate {
-                style: planner.policy.style,
-                cap,
-                replaces: planner.tariff.upper(covered) + prior_size,
-                prior: self.prior().map(str::to_owned),
-                facts: Facts::collect(self.prior(), self.rows()),
-            },
-            auto_continue: draft.auto_continue.map(str::to_owned),
-        };
-        let decision = Decision::Compact(Box::new(compaction));
-        let plan = planner.finish(form, Some(steps.budget), decision, self.marks.clone(), self.start());
-        steps.remember_size(plan)
     }
 }

@@ -3,9 +3,10 @@
 //! One pure function. It calls no model: where a summary is needed it says which requests make one, and where none can
 //! be had it goes down the ladder itself ([`ladder`]).
 
+mod cover;
 mod ladder;
 
-use crate::assemble::{Assembled, Parts};
+use crate::assemble::Parts;
 use crate::budget::Budget;
 use crate::conversation::{Attempt, Conversation, Epoch};
 use crate::estimate::{Estimate, EstimatorState, Tariff};
@@ -255,10 +256,4 @@ impl Plan {
             }
         }
     }
-}
-
-/// A finished form of the request.
-struct Form {
-    assembled: Assembled,
-    estimate: Estimate,
 }
