@@ -8,6 +8,7 @@ use oneclaw_model::{Attachment, Body, Message, Thinking, ToolSpec, ToolStatus, U
 #[derive(Debug, Clone, Default)]
 pub struct Chat {
     conversation: Conversation,
+    rows: usize,
     time: i64,
 }
 
@@ -51,7 +52,11 @@ impl Chat {
     /// Any row.
     pub fn row(mut self, body: Body) -> Self {
         self.time += 1_000;
-        let id = format!("m{}", self.conversation.rows.len() + 1).as_str().into();
+        self.rows += 1;
+        if self.conversation.rows.is_empty() && matches!(body, Body::User { .. }) {
+            self.conversation.carried = None; // The tail starts with a turn of its own.
+        }
+        let id = format!("m{}", self.rows).as_str().into();
         self.conversation.rows.push(MeasuredRow::new(Message { id, created_at: self.time, body }));
         self
     }

@@ -14,11 +14,9 @@
 //! Acceptance Criteria and Functional Tests of the document name rules that its other sections explain; each is tested
 //! in the section that explains it, or in the module `acceptance_criteria`.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests: a fault should stop them.
-
 use super::rfc011::{
     after_response, assistant, compaction, ids, is_compact, judged, limits, only_text, over_the_trigger,
-    tariff, turns, user,
+    tariff, text_of, turns, user,
 };
 use oneclaw_context::estimate::EstimatorState;
 use oneclaw_context::plan::Summaries;
@@ -61,7 +59,7 @@ mod typical_scenarios {
     #[test]
     fn a_long_conversation_is_summarised_and_continues() {
         let limits = preset("gpt-4o");
-        let chat = turns(Chat::new().model("gpt-4o").system("Be kind."), 30, 1_150).user("And what now?");
+        let chat = turns(Chat::new().model("gpt-4o").system("Be kind."), 30, 1_900).user("And what now?");
         let conversation = chat.conversation();
         assert!(conversation.rows.len() > 50);
         let plan = plan_at(&conversation, &limits, &ONECLAW, Moment::BeforeSend);
@@ -122,7 +120,7 @@ mod typical_scenarios {
     /// The same when the new model's own summary calls fail: the user still can go on.
     #[test]
     fn a_switch_to_8k_works_without_any_summary() {
-        let conversation = turns(Chat::new(), 60, 500).user("The same question to you.").conversation();
+        let conversation = turns(Chat::new(), 60, 800).user("The same question to you.").conversation();
         let small = window(8_000);
         let plan = super::after_double_failure(&conversation, &small, Moment::BeforeSend);
         assert!(plan.request_estimate.upper <= 6_000);
@@ -165,7 +163,7 @@ mod auto_compact {
         ] {
             let at = |input: u64| {
                 let reported = Usage { input, ..Usage::default() };
-                let chat = turns(Chat::new().model(model), 12, 190).user("Next?");
+                let chat = turns(Chat::new().model(model), 12, 320).user("Next?");
                 after_response(&chat.reply_with_usage("Yes.", reported).conversation(), &super::preset(model))
             };
             let plan = at(trigger);
@@ -195,7 +193,7 @@ mod auto_compact {
     fn process_the_request_holds_the_candidates_and_the_prior_summary() {
         let prior = "They had met before.";
         let first = Chat::new().user("Hello.").reply("Hello!");
-        let conversation = turns(first, 12, 205).conversation().compacted_by_time(3_000, prior.into());
+        let conversation = turns(first, 12, 345).conversation().compacted_by_time(3_000, prior.into());
         let plan = after_response(&conversation, &limits(10_000));
         let requests = plan.summary_requests();
         let text = only_text(&requests[0].request);
@@ -241,7 +239,7 @@ mod auto_compact {
     #[test]
     fn multiple_compactions_merge_into_one_summary() {
         let limits = limits(10_000);
-        let whole = turns(Chat::new(), 36, 205).conversation();
+        let whole = turns(Chat::new(), 36, 345).conversation();
         let mut conversation = whole.clone();
         conversation.rows.clear();
         let mut summary: Option<String> = None;
@@ -271,7 +269,7 @@ mod auto_compact {
         let prior =
             "Magdalena travels through Portugal, prefers trains, avoids airports, carries museum tickets.";
         let first = Chat::new().user("Hello.").reply("Hello!");
-        let conversation = turns(first, 12, 205).conversation().compacted_by_time(3_000, prior.into());
+        let conversation = turns(first, 12, 345).conversation().compacted_by_time(3_000, prior.into());
         let plan = after_response(&conversation, &limits(10_000));
         let lost = judged(&plan, &conversation, "Twelve questions about rivers.");
         assert_eq!(lost, Err(oneclaw_context::summary::gate::Rejection::LostPrior));
@@ -380,7 +378,7 @@ mod acceptance_criteria {
     /// Optional: "User can manually trigger compact from the UI".
     #[test]
     fn a_manual_compaction_needs_no_trigger() {
-        let conversation = turns(Chat::new(), 8, 205).conversation();
+        let conversation = turns(Chat::new(), 8, 345).conversation();
         let plan = after_response(&conversation, &limits(10_000));
         assert!(!is_compact(&plan) && plan.estimate.upper < 8_500);
         let manual = plan_at(&conversation, &limits(10_000), &ONECLAW, Moment::Manual);
@@ -391,7 +389,7 @@ mod acceptance_criteria {
 
 /// FEAT-011, Business Rules, "Compact Rules".
 mod compact_rules {
-    use super::{after_response, compaction, is_compact, judged, limits, over_the_trigger, turns};
+    use super::{after_response, compaction, is_compact, judged, limits, over_the_trigger, text_of, turns};
     use oneclaw_context::plan::SendReason;
     use oneclaw_context::policy::ONECLAW;
     use oneclaw_context::{Budget, Decision, Moment, Policy};
@@ -408,7 +406,7 @@ mod compact_rules {
             |conversation: &_, moment| is_compact(&plan_at(conversation, &limits(10_000), &policy, moment));
         let moments = [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse];
         let over_the_trigger = over_the_trigger().conversation();
-        let over_the_hard_limit = turns(Chat::new(), 16, 205).conversation();
+        let over_the_hard_limit = turns(Chat::new(), 16, 345).conversation();
         assert_eq!(moments.map(|m| fires(&over_the_trigger, m)), [false, false, true]);
         assert_eq!(moments.map(|m| fires(&over_the_hard_limit, m)), [true, true, true]);
     }
@@ -424,7 +422,7 @@ mod compact_rules {
     /// Rule 3: "If contextWindowSize is null (unknown), compact does not trigger (no-op)".
     #[test]
     fn rule_3_an_unknown_window_never_triggers() {
-        let conversation = turns(Chat::new(), 100, 1_000).conversation();
+        let conversation = turns(Chat::new(), 100, 1_600).conversation();
         for moment in [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse] {
             let plan = plan_at(&conversation, &ModelLimits::default(), &ONECLAW, moment);
             assert!(matches!(plan.decision, Decision::Send(SendReason::WindowUnknown)));
@@ -436,11 +434,11 @@ mod compact_rules {
     /// way where a large prompt would leave the next request above half of the window.
     #[test]
     fn rule_4_the_protected_window_is_smaller_where_the_fixed_parts_are_large() {
-        let tail = |prompt: usize| {
-            let chat = turns(Chat::new().system(&oneclaw_tests::words(prompt)), 20, 205);
+        let tail = |prompt: u64| {
+            let chat = turns(Chat::new().system(&text_of(prompt)), 20, 345);
             after_response(&chat.conversation(), &limits(10_000)).tail.len()
         };
-        let tails = [10, 1_200, 1_800, 2_200].map(tail);
+        let tails = [20, 2_000, 3_000, 3_600].map(tail);
         assert!(tails.is_sorted_by(|a, b| a >= b), "{tails:?}");
         assert!(tails[0] >= 6 && tails[3] < tails[0], "{tails:?}");
     }
@@ -450,8 +448,8 @@ mod compact_rules {
     fn rule_6_the_system_prompt_of_a_summary_does_not_depend_on_the_conversation() {
         let conversations = [
             over_the_trigger().conversation(),
-            turns(Chat::new().system("You are a pirate."), 40, 205).conversation(),
-            turns(Chat::new().user("Hi.").reply("Hi!"), 12, 205)
+            turns(Chat::new().system("You are a pirate."), 40, 345).conversation(),
+            turns(Chat::new().user("Hi.").reply("Hi!"), 12, 345)
                 .conversation()
                 .compacted_by_time(3_000, "S".into()),
         ];
@@ -468,7 +466,7 @@ mod compact_rules {
     #[test]
     fn rule_7_under_the_threshold_nothing_happens() {
         for count in 0..=11 {
-            let conversation = turns(Chat::new(), count, 205).conversation();
+            let conversation = turns(Chat::new(), count, 345).conversation();
             let plan = after_response(&conversation, &limits(10_000));
             assert!(plan.estimate.upper <= 8_500);
             assert!(matches!(plan.decision, Decision::Send(SendReason::Fits)), "{count}");
@@ -519,10 +517,10 @@ mod token_counting_rules {
 
     #[test]
     fn rule_1_a_report_below_the_estimate_does_not_lower_it() {
-        let silent = turns(Chat::new(), 4, 100).user("Hi.").reply("Hello!").conversation();
+        let silent = turns(Chat::new(), 4, 165).user("Hi.").reply("Hello!").conversation();
         let usage = Usage { input: 5, output: 1, ..Usage::default() };
         let reported =
-            turns(Chat::new(), 4, 100).user("Hi.").reply_with_usage("Hello!", usage).conversation();
+            turns(Chat::new(), 4, 165).user("Hi.").reply_with_usage("Hello!", usage).conversation();
         assert_eq!(upper(&reported), upper(&silent));
     }
 
@@ -586,7 +584,7 @@ mod token_counting_rules {
 mod failure_handling_rules {
     use super::{
         after_double_failure, after_response, compaction, is_compact, judged, limits, local_text,
-        over_the_trigger, turns,
+        over_the_trigger, text_of, turns,
     };
     use oneclaw_context::plan::Strategy;
     use oneclaw_context::policy::ONECLAW;
@@ -610,7 +608,7 @@ mod failure_handling_rules {
     #[test]
     fn rule_2_the_oldest_messages_give_way_until_the_request_is_under_85_percent() {
         for count in [12, 16, 60, 300] {
-            let conversation = turns(Chat::new(), count, 205).user("And now?").conversation();
+            let conversation = turns(Chat::new(), count, 345).user("And now?").conversation();
             let plan = after_double_failure(&conversation, &limits(10_000), Moment::BeforeSend);
             assert_eq!(compaction(&plan).strategy, Strategy::Digest, "{count}");
             assert_eq!(plan.summary_requests(), []);
@@ -629,8 +627,8 @@ mod failure_handling_rules {
     fn rule_2_the_digest_never_brings_the_request_back_over_85_percent() {
         let prior = words(800);
         let mut strategies = Vec::new();
-        for prompt in (4_400..=5_260).step_by(20) {
-            let chat = turns(Chat::new().system(&words(prompt)).user("Hello.").reply("Hello!"), 12, 205);
+        for prompt in (7_000..=8_440).step_by(40) {
+            let chat = turns(Chat::new().system(&text_of(prompt)).user("Hello.").reply("Hello!"), 12, 345);
             let conversation = chat.user("And now?").conversation().compacted_by_time(3_000, prior.clone());
             let plan = after_double_failure(&conversation, &limits(10_000), Moment::BeforeSend);
             assert!(plan.request_estimate.upper <= 8_500, "{prompt}: {:?}", plan.request_estimate);
@@ -648,7 +646,7 @@ mod failure_handling_rules {
             chat.call("a", "http_request", "{\"city\":\"Lisbon\"}").result("a", "http_request", words(40));
         let chat =
             chat.call("b", "read_file", "{}").result_with("b", "read_file", "No.", ToolStatus::Error, vec![]);
-        let chat = chat.reply(words(4_000)).user("Which train?").reply(words(1_800));
+        let chat = chat.reply(text_of(6_600)).user("Which train?").reply(text_of(3_000));
         let conversation = chat.user("Thanks.").conversation().compacted_by_time(3_000, "They met.".into());
         let plan = after_double_failure(&conversation, &limits(10_000), Moment::BeforeSend);
         assert_eq!(plan.tail.len(), 1);
@@ -658,7 +656,7 @@ mod failure_handling_rules {
              Earlier summary: They met.\n\n\
              First request: Plan a journey to Lisbon.\n\n\
              Latest request: Which train?\n\n\
-             Tool calls: \n- http_request {\"city\":\"Lisbon\"} → SUCCESS\n- read_file {} → ERROR"
+             Tool calls:\n- http_request {\"city\":\"Lisbon\"} → SUCCESS\n- read_file {} → ERROR"
         );
     }
 
@@ -691,7 +689,7 @@ mod failure_handling_rules {
     /// automatic summary is wanted at all.
     #[test]
     fn a_conversation_over_the_hard_limit_can_always_be_sent() {
-        let conversation = turns(Chat::new(), 100, 205).user("And now?").conversation();
+        let conversation = turns(Chat::new(), 100, 345).user("And now?").conversation();
         let off = ONECLAW.with("auto=false").unwrap();
         let plans = [
             after_double_failure(&conversation, &limits(10_000), Moment::BeforeSend),
@@ -740,12 +738,14 @@ mod data_requirements_and_constants {
 /// FEAT-011, Test Points, "Edge Cases" and "Performance Tests", Reliability, and Error Scenarios 3 to 5. Exactly at the
 /// limit and multi-byte characters: `tool_result_truncation`. A switch of models: `typical_scenarios`.
 mod edge_cases {
-    use super::{after_response, assistant, compaction, ids, judged, limits, only_text, turns, user};
+    use super::{
+        after_response, assistant, compaction, ids, judged, limits, only_text, text_of, turns, user,
+    };
     use oneclaw_context::plan::{Culprit, SendReason};
     use oneclaw_context::policy::ONECLAW;
     use oneclaw_context::{Conversation, Decision, Moment};
     use oneclaw_model::{ModelLimits, Request};
-    use oneclaw_tests::{Chat, plan_at, words};
+    use oneclaw_tests::{Chat, plan_at};
 
     const MOMENTS: [Moment; 5] =
         [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse, Moment::Manual, Moment::Overflow];
@@ -773,19 +773,19 @@ mod edge_cases {
     /// It cannot be summarised away: over the trigger it is sent, over the hard limit it is named as the culprit.
     #[test]
     fn session_with_only_1_user_message_that_is_too_long() {
-        let plan_of = |length: usize| {
-            let conversation = Chat::new().user(words(length)).conversation();
+        let plan_of = |tokens: u64| {
+            let conversation = Chat::new().user(text_of(tokens)).conversation();
             plan_at(&conversation, &limits(10_000), &ONECLAW, Moment::BeforeSend)
         };
-        let over_the_trigger = plan_of(5_350);
+        let over_the_trigger = plan_of(8_700);
         assert!(
             (8_501..=9_000).contains(&over_the_trigger.estimate.upper),
             "{:?}",
             over_the_trigger.estimate
         );
         assert!(matches!(over_the_trigger.decision, Decision::Send(SendReason::NothingToGain)));
-        assert_eq!(over_the_trigger.request.messages, [user(&words(5_350))]);
-        let too_long = plan_of(7_000);
+        assert_eq!(over_the_trigger.request.messages, [user(&text_of(8_700))]);
+        let too_long = plan_of(12_000);
         let over = too_long.estimate.upper - 9_000;
         assert!(
             matches!(too_long.decision, Decision::Irreducible { culprit: Culprit::NewestMessage, over: o } if o == over)
@@ -800,7 +800,7 @@ mod edge_cases {
         assert!(matches!(plan.decision, Decision::Send(SendReason::Fits)));
         assert_eq!(plan.request.messages, [user("One?\n\nTwo?\n\nThree?")]);
 
-        let many = (1..=30).fold(Chat::new(), |chat, n| chat.user(format!("Question {n}: {}", words(205))));
+        let many = (1..=30).fold(Chat::new(), |chat, n| chat.user(format!("Question {n}: {}", text_of(345))));
         let many = many.conversation();
         let plan = plan_at(&many, &limits(10_000), &ONECLAW, Moment::BeforeSend);
         let covers = compaction(&plan).covers;
@@ -812,14 +812,14 @@ mod edge_cases {
         assert_eq!(summarised, (1..=covers).collect::<Vec<_>>());
         let summary = judged(&plan, &many, "Many questions, no answer.").unwrap().text;
         let sent = plan_at(&plan.carry_out(many, &summary, 0), &limits(10_000), &ONECLAW, Moment::BeforeSend);
-        assert!(sent.request.messages[0].text().ends_with(&format!("Question 30: {}", words(205))));
+        assert!(sent.request.messages[0].text().ends_with(&format!("Question 30: {}", text_of(345))));
     }
 
     /// Error Scenario 4: "No compact needed (no-op). This can happen if the conversation has few but very recent long
     /// messages".
     #[test]
     fn all_messages_are_within_the_protected_window() {
-        let conversation = turns(Chat::new().system(&words(5_300)), 1, 30).user("And now?").conversation();
+        let conversation = turns(Chat::new().system(&text_of(8_420)), 1, 50).user("And now?").conversation();
         let plan = plan_at(&conversation, &limits(10_000), &ONECLAW, Moment::BeforeSend);
         assert!(plan.estimate.upper > 8_500, "{:?}", plan.estimate);
         assert!(matches!(plan.decision, Decision::Send(SendReason::NothingToGain)), "{:?}", plan.decision);
@@ -829,7 +829,7 @@ mod edge_cases {
     /// Error Scenario 3: "Skip compact entirely (no-op)".
     #[test]
     fn the_window_is_unknown() {
-        let conversation = turns(Chat::new(), 100, 205).conversation();
+        let conversation = turns(Chat::new(), 100, 345).conversation();
         let plan = after_response(&conversation, &ModelLimits::default());
         assert!(matches!(plan.decision, Decision::Send(SendReason::WindowUnknown)));
         assert_eq!(plan.tail, ids(1, 200));
@@ -860,7 +860,7 @@ mod edge_cases {
     fn session_with_a_summary_of_the_original_app_is_compacted_again() {
         let first = Chat::new().user("One?").reply("One.");
         let conversation =
-            turns(first, 12, 205).conversation().compacted_by_time(3_000, "They counted.".into());
+            turns(first, 12, 345).conversation().compacted_by_time(3_000, "They counted.".into());
         let plan = after_response(&conversation, &limits(10_000));
         let asked: String =
             plan.summary_requests().iter().map(|r| only_text(&r.request).to_owned()).collect();
@@ -874,7 +874,7 @@ mod edge_cases {
     /// Performance Tests: "Compact completion time with 100+ messages": here only that it is done.
     #[test]
     fn thousands_of_messages() {
-        let conversation = turns(Chat::new(), 1_500, 30).user("And now?").conversation();
+        let conversation = turns(Chat::new(), 1_500, 50).user("And now?").conversation();
         let plan = plan_at(&conversation, &limits(10_000), &ONECLAW, Moment::BeforeSend);
         assert!(compaction(&plan).covers > 2_900);
         assert!(plan.request_estimate.upper <= 5_000);

@@ -4,5 +4,7 @@
 
 mod estimation;
 mod estimation_text;
+mod feat011;
 mod properties;
+mod rfc011;
 mod summaries;

@@ -122,7 +122,9 @@ proptest! {
         moment in generate::moment(),
     ) {
         let first = plan_at(&conversation, &limits, &policy, moment);
-        prop_assume!(is_compact(&first));
+        if !is_compact(&first) {
+            return Ok(());
+        }
         let next = carried_out(&first, &conversation, &limits, &policy, moment);
         for moment in [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse] {
             let again = plan_at(&next, &limits, &policy, moment);
@@ -142,7 +144,9 @@ proptest! {
         limits in generate::limits(),
         policy in generate::policy(),
     ) {
-        prop_assume!(policy.pruning != oneclaw_context::policy::Pruning::ByAge);
+        if policy.pruning == oneclaw_context::policy::Pruning::ByAge {
+            return Ok(());
+        }
         let mut conversation = opening;
         let mut before: Option<Vec<String>> = None;
         for step in steps {

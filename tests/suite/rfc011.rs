@@ -10,8 +10,6 @@
 //! * Indicator and Snackbar of `ChatViewModel`, DI registration: the app.
 //! * Performance Considerations: benchmarks. Security Considerations (database access, keys): the store.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests: a fault should stop them.
-
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::{Compaction, Decision};
 use oneclaw_context::policy::ONECLAW;
@@ -25,16 +23,28 @@ pub(super) fn limits(window: u64) -> ModelLimits {
     ModelLimits { window: Some(window), input_limit: None, max_output: Some(window / 10) }
 }
 
-/// So many turns of a numbered question and a numbered answer, each followed by so many words.
-pub(super) fn turns(chat: Chat, count: usize, length: usize) -> Chat {
-    (1..=count).fold(chat, |chat, n| {
-        chat.user(format!("Question {n}: {}", words(length))).reply(format!("Answer {n}: {}", words(length)))
-    })
+/// The longest text of ordinary words that costs at most so many tokens, whatever a word costs.
+pub(super) fn text_of(tokens: u64) -> String {
+    let tariff = tariff(&Conversation::default());
+    let fits = |count: usize| tariff.upper_text(&words(count)) <= tokens;
+    let (mut most, mut too_many) = (0, tokens as usize + 1);
+    while most + 1 < too_many {
+        let count = most.midpoint(too_many);
+        if fits(count) { most = count } else { too_many = count }
+    }
+    words(most)
+}
+
+/// So many turns of a numbered question and a numbered answer, each followed by so many tokens of text.
+pub(super) fn turns(chat: Chat, count: usize, tokens: u64) -> Chat {
+    let text = text_of(tokens);
+    (1..=count)
+        .fold(chat, |chat, n| chat.user(format!("Question {n}: {text}")).reply(format!("Answer {n}: {text}")))
 }
 
 /// A conversation that is over the trigger of a window of 10,000, and under its hard limit.
 pub(super) fn over_the_trigger() -> Chat {
-    turns(Chat::new(), 12, 205)
+    turns(Chat::new(), 12, 345)
 }
 
 /// The plan under the default policy after a response, the RFC's moment.
@@ -271,7 +281,7 @@ mod token_estimator {
 /// RFC-011, Core Components, 3. AutoCompactUseCase: the eleven steps of its algorithm.
 mod auto_compact {
     use super::{
-        after_response, compaction, ids, is_compact, judged, limits, over_the_trigger, tariff, turns,
+        after_response, compaction, ids, is_compact, judged, limits, over_the_trigger, tariff, text_of, turns,
     };
     use oneclaw_context::estimate::EstimatorState;
     use oneclaw_context::plan::{Reason, SendReason, Strategy, Summaries, Work};
@@ -285,7 +295,7 @@ mod auto_compact {
     /// Step 1: "Check model.contextWindowSize -- if null, return (no-op)". Here for all presets; 0 is unknown too.
     #[test]
     fn step_1_without_a_window_nothing_happens() {
-        let conversation = turns(Chat::new(), 60, 2_000).conversation();
+        let conversation = turns(Chat::new(), 60, 3_000).conversation();
         for window in [None, Some(0)] {
             let unknown = ModelLimits { window, input_limit: None, max_output: Some(4_096) };
             for ((name, policy), moment) in PRESETS.into_iter().flat_map(|p| MOMENTS.map(|m| (p, m))) {
@@ -304,7 +314,7 @@ mod auto_compact {
     /// sent, so what a summary covers counts no more.
     #[test]
     fn steps_2_and_3_the_size_is_that_of_the_next_request() {
-        let with_older = turns(Chat::new(), 20, 500).user("And now?").conversation();
+        let with_older = turns(Chat::new(), 20, 800).user("And now?").conversation();
         let newest = with_older.rows[40].message.created_at;
         let covered = with_older.clone().compacted_by_time(newest, "They talked.".into());
         let limits = limits(1_000_000);
@@ -322,7 +332,7 @@ mod auto_compact {
         let limits = limits(10_000);
         let at = |input: u64| {
             let reported = Usage { input, ..Usage::default() };
-            let chat = turns(Chat::new(), 12, 190).user("Next?").reply_with_usage("Yes.", reported);
+            let chat = turns(Chat::new(), 12, 320).user("Next?").reply_with_usage("Yes.", reported);
             after_response(&chat.conversation(), &limits)
         };
         for size in [8_499, 8_500] {
@@ -341,7 +351,7 @@ mod auto_compact {
         let limits = limits(10_000);
         let mut seen = Vec::new();
         for length in (0..700).step_by(3) {
-            let chat = turns(Chat::new(), 12, 190).user("Next?").reply(words(length));
+            let chat = turns(Chat::new(), 12, 320).user("Next?").reply(words(length));
             let plan = after_response(&chat.conversation(), &limits);
             assert_eq!(is_compact(&plan), plan.estimate.upper > 8_500, "{length} {:?}", plan.estimate);
             seen.push(plan.estimate.upper);
@@ -349,7 +359,7 @@ mod auto_compact {
         assert!(seen.is_sorted());
         let edge = seen.partition_point(|upper| *upper <= 8_500);
         assert!(0 < edge && edge < seen.len(), "{seen:?}");
-        assert!(seen[edge] - seen[edge - 1] < 10, "{seen:?}");
+        assert!(seen[edge] - seen[edge - 1] < 20, "{seen:?}");
     }
 
     /// `contextWindowSize * 0.85` is compared as a fraction; the trigger is the largest whole size that does not fire.
@@ -393,7 +403,7 @@ mod auto_compact {
     #[test]
     fn step_5_the_protected_messages_are_the_newest_within_25_percent_of_the_window() {
         let limits = limits(40_000);
-        let conversation = turns(Chat::new(), 60, 225).conversation();
+        let conversation = turns(Chat::new(), 60, 370).conversation();
         let plan = after_response(&conversation, &limits);
         let tariff = tariff(&conversation);
         let newest = |turns: usize| {
@@ -453,7 +463,7 @@ mod auto_compact {
     /// Step 6: "If olderMessages is empty, return (no-op)".
     #[test]
     fn step_6_with_nothing_older_nothing_happens() {
-        let chat = turns(Chat::new().system(&words(5_300)), 1, 20).user("And now?");
+        let chat = turns(Chat::new().system(&text_of(8_420)), 1, 35).user("And now?");
         let plan = plan_at(&chat.conversation(), &limits(10_000), &ONECLAW, Moment::BeforeSend);
         assert!((8_501..=9_000).contains(&plan.estimate.upper), "{:?}", plan.estimate);
         assert!(matches!(plan.decision, Decision::Send(SendReason::NothingToGain)), "{:?}", plan.decision);
@@ -531,10 +541,10 @@ mod auto_compact {
 
 /// RFC-011, Core Components, 3. AutoCompactUseCase, "Summarization prompt".
 mod summarization_prompt {
-    use super::{after_response, compaction, limits, only_text, over_the_trigger, turns};
+    use super::{after_response, compaction, limits, only_text, over_the_trigger, text_of, turns};
     use oneclaw_context::Conversation;
     use oneclaw_model::{ModelLimits, PresetModel};
-    use oneclaw_tests::{Chat, words};
+    use oneclaw_tests::Chat;
 
     /// "Key topics", "decisions or conclusions", "pending questions or tasks", "tool calls made and their results
     /// (briefly)", "200-500 words", "factual": all asked for, in our own words.
@@ -561,7 +571,7 @@ mod summarization_prompt {
         let model = PresetModel::find("gpt-4o").unwrap();
         let limits =
             ModelLimits { window: Some(model.window), input_limit: None, max_output: Some(model.max_output) };
-        let chat = turns(Chat::new().model("gpt-4o").tool("read_file"), 60, 560);
+        let chat = turns(Chat::new().model("gpt-4o").tool("read_file"), 60, 930);
         let requests = after_response(&chat.conversation(), &limits).summary_requests();
         assert_eq!(requests.len(), 1);
         assert_eq!((requests[0].request.max_output, requests[0].request.tools.len()), (Some(2_048), 0));
@@ -588,10 +598,10 @@ mod summarization_prompt {
 
     /// A conversation whose covered part is one turn with a tool, and everything the request says of it.
     fn with_one_old_turn(chat: Chat) -> (Chat, String) {
-        let (question, answer) = (words(2_000), words(2_500));
+        let (question, answer) = (text_of(3_300), text_of(4_100));
         let chat = chat.user(question.clone()).reply("").call("c1", "http_request", "{\"url\":\"x\"}");
         let chat = chat.result("c1", "http_request", "404 Not Found").reply(answer.clone());
-        let chat = turns(chat.user("Thanks.").reply("You are welcome."), 3, 160);
+        let chat = turns(chat.user("Thanks.").reply("You are welcome."), 3, 260);
         let transcript = format!(
             "<conversation>\n**User:** {question}\n\n\
              **Tool call:** http_request {{\"url\":\"x\"}}\n\n\
@@ -632,7 +642,7 @@ mod summarization_prompt {
     #[test]
     fn an_existing_summary_is_included_exactly_once_however_many_requests_it_takes() {
         for (count, parts) in [(12, 1..=1), (60, 5..=20), (400, 30..=200)] {
-            let conversation = with_prior(turns(greeting(), count, 205));
+            let conversation = with_prior(turns(greeting(), count, 345));
             let requests = after_response(&conversation, &limits(10_000)).summary_requests();
             assert!(parts.contains(&requests.len()), "{count} turns: {} requests", requests.len());
             let with_prior =
@@ -649,7 +659,7 @@ mod summarization_prompt {
     #[test]
     fn all_older_messages_are_summarised_and_no_protected_one() {
         for count in [12, 60] {
-            let plan = after_response(&turns(Chat::new(), count, 205).conversation(), &limits(10_000));
+            let plan = after_response(&turns(Chat::new(), count, 345).conversation(), &limits(10_000));
             let texts: String =
                 plan.summary_requests().iter().map(|r| only_text(&r.request).to_owned()).collect();
             let covered = compaction(&plan).covers / 2;
@@ -892,7 +902,7 @@ mod data_flow {
     #[test]
     fn a_conversation_goes_on_for_ever_and_holds_one_summary() {
         let limits = limits(10_000);
-        let whole = turns(Chat::new().system("Be kind."), 120, 205).conversation();
+        let whole = turns(Chat::new().system("Be kind."), 120, 345).conversation();
         let mut conversation = Conversation { rows: vec![], ..whole.clone() };
         let mut summaries = Vec::<String>::new();
         for (index, row) in whole.rows.iter().enumerate() {
@@ -928,7 +938,7 @@ mod data_flow {
 
 /// RFC-011, Error Handling: the rows of its table that concern the engine.
 mod error_handling {
-    use super::{after_response, compaction, ids, judged, limits, over_the_trigger, tariff, turns};
+    use super::{after_response, compaction, ids, judged, limits, over_the_trigger, tariff, text_of, turns};
     use oneclaw_context::Decision;
     use oneclaw_context::plan::SendReason;
     use oneclaw_context::summary::gate::{Finish, Rejection, Reply};
@@ -947,7 +957,7 @@ mod error_handling {
     /// "Skip compact (nothing to summarize)": over the threshold, but not by the messages.
     #[test]
     fn all_messages_within_the_protected_window_skips_compact() {
-        let conversation = turns(Chat::new().system(&words(5_200)), 2, 20).conversation();
+        let conversation = turns(Chat::new().system(&text_of(8_400)), 2, 35).conversation();
         let plan = after_response(&conversation, &limits(10_000));
         assert!(plan.estimate.upper > 8_500);
         assert!(matches!(plan.decision, Decision::Send(SendReason::NothingToGain)), "{:?}", plan.decision);

@@ -241,7 +241,7 @@ mod fallbacks {
             Earlier summary: They like trains.\n\n\
             First request: Plan a trip to Lisbon for at most 900 EUR.\n\n\
             Latest request: Now book https://example.test/book?id=77.\n\n\
-            Tool calls: \n- read_file {\"path\":\"trips/lisbon.md\"} → SUCCESS\n\n\
+            Tool calls:\n- read_file {\"path\":\"trips/lisbon.md\"} → SUCCESS\n\n\
             Facts from replies and tools:\n- 120 EUR";
         assert_eq!(text, expected);
     }

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-
 mod args;
 mod estimate;
 mod input;

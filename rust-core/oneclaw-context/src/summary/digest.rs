@@ -33,16 +33,16 @@ pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tari
         if let Some(text) = text {
             let piece = Piece::new(text.to_owned(), tariff).within(share.of(cap), tariff);
             if !piece.text.is_empty() {
-                parts.push(format!("{label} {}", piece.text));
+                parts.push(format!("{label}{}", piece.text));
             }
         }
     };
     let prior_share = if rows.is_empty() { PRIOR_ALONE_SHARE } else { PRIOR_SHARE };
-    add("Earlier summary:", prior_text, prior_share);
-    add("First request:", first, REQUEST_SHARE);
-    add("Latest request:", latest, REQUEST_SHARE);
+    add("Earlier summary: ", prior_text, prior_share);
+    add("First request: ", first, REQUEST_SHARE);
+    add("Latest request: ", latest, REQUEST_SHARE);
     let tools = tool_lines(rows);
-    add("Tool calls:", (!tools.is_empty()).then_some(tools.as_str()), TOOLS_SHARE);
+    add("Tool calls:\n", (!tools.is_empty()).then_some(tools.as_str()), TOOLS_SHARE);
 
     let text = parts.join("\n\n");
     let facts = Facts::collect(prior, rows).missing_from(&text, FACTS_SHARE.of(cap), tariff);
@@ -56,7 +56,7 @@ pub fn within_embedded(text: &str, room: u64, tariff: &Tariff) -> String {
 }
 
 fn tool_lines(rows: &[MeasuredRow]) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (call, result) in
         groups::groups(rows).into_iter().flat_map(|g| groups::calls(rows.get(g.rows).unwrap_or_default()))
     {
@@ -72,7 +72,7 @@ fn tool_lines(rows: &[MeasuredRow]) -> String {
             _ => "no result",
         };
         let shown: String = arguments.chars().filter(|c| !c.is_control()).take(ARGUMENT_CHARS).collect();
-        text.push_str(&format!("\n- {name} {shown} → {status}"));
+        lines.push(format!("- {name} {shown} → {status}"));
     }
-    text
+    lines.join("\n")
 }
