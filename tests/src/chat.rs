@@ -53,9 +53,6 @@ impl Chat {
     pub fn row(mut self, body: Body) -> Self {
         self.time += 1_000;
         self.rows += 1;
-        if self.conversation.rows.is_empty() && matches!(body, Body::User { .. }) {
-            self.conversation.carried = None; // The tail starts with a turn of its own.
-        }
         let id = format!("m{}", self.rows).as_str().into();
         self.conversation.rows.push(MeasuredRow::new(Message { id, created_at: self.time, body }));
         self

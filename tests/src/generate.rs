@@ -180,17 +180,9 @@ pub fn conversation() -> impl Strategy<Value = Conversation> {
     (opening(), steps()).prop_map(|(opening, steps)| extended(opening, steps.into_iter().flatten().collect()))
 }
 
-/// The conversation with more rows; what is carried is carried only as long as the tail asks for it.
+/// The conversation with more rows.
 pub fn extended(mut conversation: Conversation, rows: Vec<MeasuredRow>) -> Conversation {
     conversation.rows.extend(rows);
-    let starts_with_user = conversation.rows.iter().find_map(|row| match row.message.body {
-        Body::User { .. } => Some(true),
-        Body::Assistant { .. } | Body::ToolCall { .. } => Some(false),
-        _ => None,
-    });
-    if starts_with_user == Some(true) {
-        conversation.carried = None;
-    }
     conversation
 }
 

@@ -1,8 +1,5 @@
 //! What the suites that follow a source document share: conversations of a known form, and looks into a plan.
 
-// Support of tests: a fault should stop them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use oneclaw_context::estimate::{Anchor, EstimatorState, Tariff};
 use oneclaw_context::plan::{Compaction, SendReason, Summaries, Work};
 use oneclaw_context::summary::gate::{Finish, Reply};

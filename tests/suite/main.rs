@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
+mod documents;
 mod estimation;
 mod estimation_text;
 mod feat011;
+mod nous;
+mod opencode;
 mod properties;
 mod rfc011;
 mod summaries;
+mod sven;

@@ -324,7 +324,7 @@ mod layer_2_history_compaction {
         /// `system_tokens` are part of the sum.
         #[test]
         fn the_system_prompt_counts() {
-            let chat = || talk(60, 350).user("Next.");
+            let chat = || talk(60, 250).user("Next.");
             assert_eq!(sent(&planned(&chat().conversation())), SendReason::Fits);
             let conversation = chat().system(&words(30_000)).conversation();
             assert_eq!(compaction(&planned(&conversation)).reason, Reason::Threshold);

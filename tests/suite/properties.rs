@@ -63,6 +63,11 @@ fn carried_out(
     plan.carry_out(conversation.clone(), &summary, now)
 }
 
+fn is_turn(body: &oneclaw_model::Body) -> bool {
+    use oneclaw_model::Body;
+    matches!(body, Body::User { .. } | Body::Assistant { .. } | Body::ToolCall { .. })
+}
+
 fn is_compact(plan: &Plan) -> bool {
     matches!(plan.decision, Decision::Compact(_))
 }
@@ -150,10 +155,10 @@ proptest! {
         let mut conversation = opening;
         let mut before: Option<Vec<String>> = None;
         for step in steps {
-            let carries = conversation.carried.is_some();
+            let is_first = conversation.rows.iter().all(|row| !is_turn(&row.message.body));
             conversation = generate::extended(conversation, step);
-            if carries != conversation.carried.is_some() {
-                before = None; // A new turn no longer needs the message of the old one.
+            if is_first {
+                before = None; // A new turn does not need the message of the old one.
             }
             let now = plan_at(&conversation, &limits, &policy, Moment::BeforeSend);
             if !matches!(now.decision, Decision::Send(SendReason::Fits | SendReason::WindowUnknown)) {

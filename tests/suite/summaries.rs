@@ -1,28 +1,22 @@
 //! How summaries are asked for, accepted, embedded and replaced by a digest.
 
+use crate::documents::compaction;
 use oneclaw_context::escape::{PHRASES, escape};
 use oneclaw_context::estimate::{EstimatorState, Tariff};
-use oneclaw_context::plan::{Compaction, Decision, Moment, Strategy, Summaries, Summariser, Work};
+use oneclaw_context::plan::{Decision, Moment, Strategy, Summaries, Summariser, Work};
 use oneclaw_context::policy::{NOUS, ONECLAW, Policy, SVEN, Style};
 use oneclaw_context::summary::digest::digest;
 use oneclaw_context::summary::fact_block::Facts;
 use oneclaw_context::summary::gate::{
     CHECKPOINT_HEADINGS, Finish, Gate, Rejection, Reply, STRUCTURED_HEADINGS,
 };
-use oneclaw_context::{Conversation, Inputs, Plan, pins, plan};
+use oneclaw_context::{Conversation, Inputs, pins, plan};
 use oneclaw_model::{Body, ModelLimits, Request, RequestMessage};
 use oneclaw_tests::{Chat, generate, plan_at, window, words};
 use proptest::prelude::*;
 
 fn tariff() -> Tariff {
     Tariff::of(None, None, Default::default())
-}
-
-fn compaction(plan: &Plan) -> &Compaction {
-    match &plan.decision {
-        Decision::Compact(compaction) => compaction,
-        other => panic!("expected a compaction, got {other:?}"),
-    }
 }
 
 fn reply(text: &str) -> Reply<'_> {

@@ -1,7 +1,7 @@
 //! What the engine is shown of a session: the newest epoch and everything since, nothing older.
 
 use crate::estimate::{MeasuredRow, text};
-use crate::groups::{self, Kind};
+use crate::groups;
 use crate::prune::Marks;
 use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec};
 use std::collections::HashSet;
@@ -64,7 +64,8 @@ pub struct Conversation {
     pub fixed: Fixed,
     /// The newest compaction.
     pub epoch: Option<Epoch>,
-    /// The user message of the turn that the epoch's boundary lies in, or the newest one if no later one exists.
+    /// The newest user message that the epoch covers. It is repeated where the tail starts inside its turn, or has no
+    /// user message of its own.
     pub carried: Option<MeasuredRow>,
     /// Pinned rows that the epoch covers, in order.
     pub pins: Vec<MeasuredRow>,
@@ -81,7 +82,9 @@ impl Conversation {
     pub fn compacted(mut self, boundary: usize, epoch: Epoch, attempt: Option<Attempt>) -> Self {
         let tail = self.rows.split_off(boundary.min(self.rows.len()));
         let covered = std::mem::replace(&mut self.rows, tail);
-        self.carried = carried(self.carried.take(), &covered, &self.rows);
+        if let Some(newest) = groups::newest_user(&covered).and_then(|index| covered.get(index)) {
+            self.carried = Some(newest.clone());
+        }
         let kept: HashSet<&MessageId> = self.rows.iter().map(|row| &row.message.id).collect();
         self.marks.retain(|id, _| kept.contains(id));
         self.pins.extend(covered.into_iter().filter(|row| row.pinned));
@@ -100,18 +103,4 @@ impl Conversation {
     pub fn boundary(&self) -> Option<&MessageId> {
         self.epoch.as_ref().and(self.rows.first()).map(|row| &row.message.id)
     }
-}
-
-/// The user message a tail needs before it: the one whose turn it starts in, or the newest if it has none.
-fn carried(
-    earlier: Option<MeasuredRow>,
-    covered: &[MeasuredRow],
-    tail: &[MeasuredRow],
-) -> Option<MeasuredRow> {
-    let starts_with_user =
-        groups::groups(tail).iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User);
-    if starts_with_user {
-        return None;
-    }
-    groups::newest_user(covered).and_then(|index| covered.get(index).cloned()).or(earlier)
 }

@@ -67,7 +67,7 @@ impl<'a> Planner<'a> {
         self.form(Draft {
             conversation,
             rows: 0..conversation.rows.len(),
-            carried: conversation.carried.as_ref(),
+            carried: self.carried(0),
             pins,
             summary: conversation.epoch.as_ref().map_or(Summary::None, |e| Summary::of(&e.summary)),
             placement: self.policy.placement,
@@ -156,6 +156,19 @@ impl<'a> Planner<'a> {
             _ => None,
         });
         last.is_some_and(|last| self.conversation.model.as_ref().is_some_and(|model| model != last))
+    }
+
+    /// The user message that has to be repeated before a tail that starts at that group: the one whose turn it starts
+    /// in, or the newest if the tail has none.
+    fn carried(&self, boundary: usize) -> Option<&'a MeasuredRow> {
+        let rest = self.groups.get(boundary..).unwrap_or_default();
+        if rest.iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User) {
+            return None;
+        }
+        let rows = &self.conversation.rows;
+        let start = self.groups.get(boundary).map_or(rows.len(), |g| g.rows.start);
+        let before = rows.get(..start).unwrap_or_default();
+        groups::newest_user(before).and_then(|i| before.get(i)).or(self.conversation.carried.as_ref())
     }
 
     fn newest_user(&self) -> Option<&'a MeasuredRow> {
@@ -387,7 +400,7 @@ impl Steps<'_> {
             self.draft(last, Summary::Pending(self.budget.summary_cap), marks).assemble(&planner.tariff);
         let around = around.parts.system + around.parts.tools + around.parts.summary + Tariff::REQUEST;
         let carried_before =
-            |index: usize| self.carried(index).map_or(Cost::ZERO, |row| row.cost(&planner.tariff));
+            |index: usize| planner.carried(index).map_or(Cost::ZERO, |row| row.cost(&planner.tariff));
         // By sums first, which is quick; then by the request itself, which also counts reasoning that is replayed.
         let target = self.target();
         let sums = |index: usize| around + carried_before(index) + edges.tail_cost(index);
@@ -443,19 +456,6 @@ impl Steps<'_> {
         fits
     }
 
-    /// The user message that has to be repeated before a tail that starts at that group.
-    fn carried(&self, boundary: usize) -> Option<&MeasuredRow> {
-        let planner = self.planner;
-        let rest = planner.groups.get(boundary..).unwrap_or_default();
-        if rest.iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User) {
-            return None;
-        }
-        let rows = &planner.conversation.rows;
-        let start = planner.groups.get(boundary).map_or(rows.len(), |g| g.rows.start);
-        let before = rows.get(..start).unwrap_or_default();
-        groups::newest_user(before).and_then(|i| before.get(i)).or(planner.conversation.carried.as_ref())
-    }
-
     /// The request after a compaction that leaves the groups from `boundary` on.
     pub fn draft<'d>(&'d self, boundary: usize, summary: Summary<'d>, marks: &'d Marks) -> Draft<'d> {
         let planner = self.planner;
@@ -466,7 +466,7 @@ impl Steps<'_> {
         Draft {
             conversation,
             rows: start..conversation.rows.len(),
-            carried: self.carried(boundary),
+            carried: planner.carried(boundary),
             pins: pins::carried(all_pins, planner.policy, &self.budget, &planner.tariff),
             summary,
             placement: planner.policy.placement,

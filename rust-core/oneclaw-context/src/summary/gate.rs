@@ -181,10 +181,11 @@ fn forgets(prior: &str, text: &str) -> bool {
     prior.len() >= ENOUGH_WORDS && prior.intersection(&text).count() * SHARE_KEPT < prior.len()
 }
 
-/// The words of five letters or more; of scripts that write without spaces, pairs of neighbouring characters.
+/// The words of five letters or more outside headings; of scripts that write without spaces, pairs of neighbouring characters.
 fn words(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
+    let lines = text.lines().filter(|line| depth(line).is_none());
+    for word in lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())) {
         let chars: Vec<char> = word.chars().collect();
         if word.is_ascii() {
             if chars.len() >= 5 && !word.starts_with(|c: char| c.is_ascii_digit()) {
