@@ -1,5 +1,6 @@
 //! Estimates of whole requests against real tokenizers: by content, calibrated, and from a provider's own count.
 
+use crate::estimation_text::{CLASSES, corpus, o200k};
 use oneclaw_context::assemble::{Draft, Summary};
 use oneclaw_context::conversation::{Conversation, Epoch};
 use oneclaw_context::estimate::{Anchor, Calibration, Estimate, EstimatorState, MeasuredRow, Tariff};
@@ -9,46 +10,17 @@ use oneclaw_context::prune::Marks;
 use oneclaw_context::{Inputs, plan};
 use oneclaw_model::{ModelLimits, Request, RequestMessage, Usage};
 use oneclaw_tests::{Chat, plan_at, window, words};
-use std::sync::LazyLock;
-use tiktoken_rs::CoreBPE;
-
-static O200K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
-
-const CLASSES: [&str; 17] = [
-    "english",
-    "code_rust",
-    "code_kotlin",
-    "code_python",
-    "json_records",
-    "logs",
-    "number_tables",
-    "hex",
-    "base64",
-    "chinese",
-    "japanese",
-    "korean",
-    "russian",
-    "arabic",
-    "thai",
-    "emoji",
-    "mixed",
-];
-
-fn corpus(class: &str) -> String {
-    std::fs::read_to_string(format!("{}/fixtures/corpus/{class}.txt", env!("CARGO_MANIFEST_DIR"))).unwrap()
-}
 
 /// The size OpenAI would report: every text by the tokenizer, three tokens around each message, three to start.
 fn truth(request: &Request) -> u64 {
-    let count = |text: &str| O200K.encode_ordinary(text).len() as u64;
-    let mut sum = 3 + request.system.as_deref().map_or(0, |s| count(s) + 4);
+    let mut sum = 3 + request.system.as_deref().map_or(0, |s| o200k(s) + 4);
     for tool in &request.tools {
-        sum += count(&tool.name) + count(&tool.description) + count(&tool.parameters.to_string()) + 7;
+        sum += o200k(&tool.name) + o200k(&tool.description) + o200k(&tool.parameters.to_string()) + 7;
     }
     for message in &request.messages {
-        sum += 4 + count(message.text());
+        sum += 4 + o200k(message.text());
         if let RequestMessage::Assistant { calls, .. } = message {
-            sum += calls.iter().map(|c| count(&c.name) + count(&c.arguments) + 8).sum::<u64>();
+            sum += calls.iter().map(|c| o200k(&c.name) + o200k(&c.arguments) + 8).sum::<u64>();
         }
     }
     sum

@@ -9,7 +9,8 @@ use tiktoken_rs::CoreBPE;
 static O200K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().expect("o200k_base"));
 static CL100K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::cl100k_base().expect("cl100k_base"));
 
-const CLASSES: [&str; 22] = [
+/// The kinds of text that estimates were fitted to.
+pub const CLASSES: [&str; 22] = [
     "english",
     "code_rust",
     "code_kotlin",
@@ -48,12 +49,14 @@ const HOLDOUT: [&str; 10] = [
 /// How far the expected cost may be off on average.
 const TOLERANCE: f64 = 0.15;
 
-fn corpus(class: &str) -> String {
+/// The text of a class.
+pub fn corpus(class: &str) -> String {
     let path = format!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/corpus/{}.txt"), class);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn o200k(text: &str) -> u64 {
+/// How many tokens the newer of the two tokenizers makes of a text.
+pub fn o200k(text: &str) -> u64 {
     O200K.encode_ordinary(text).len() as u64
 }
 
