@@ -120,6 +120,10 @@ impl Cover<'_> {
             draft.auto_continue = None;
             form = planner.form(draft.clone());
         }
+        let facts = match &work {
+            Work::Summarise(_) => Facts::collect(self.prior(), self.rows()),
+            Work::Local(_) => Facts::default(),
+        };
         let compaction = Compaction {
             reason: self.reason,
             strategy,
@@ -130,7 +134,7 @@ impl Cover<'_> {
                 cap,
                 replaces: planner.tariff.upper(covered) + prior_size,
                 prior: self.prior().map(str::to_owned),
-                facts: Facts::collect(self.prior(), self.rows()),
+                facts,
             },
             auto_continue: draft.auto_continue.map(str::to_owned),
         };
