@@ -3,10 +3,10 @@
 use oneclaw_model::{Request, RequestMessage};
 use std::fmt::Write;
 
-/// How much of a text is shown.
-const SHOWN: usize = 160;
+/// How much of a long line is shown at its start and at its end.
+const SHOWN: usize = 80;
 
-/// What the model would see, a paragraph per message, long texts with their middle left out.
+/// What the model would see, a paragraph per message, long lines with their middle left out.
 pub fn request(request: &Request) -> String {
     let mut out = String::new();
     if let Some(system) = &request.system {
@@ -30,9 +30,10 @@ pub fn request(request: &Request) -> String {
                 }
                 calls.iter().for_each(|c| writeln!(out, "-> {} {}({})", c.id, c.name, c.arguments).unwrap());
             }
-            RequestMessage::ToolResult { call, text, failed, .. } => {
+            RequestMessage::ToolResult { call, text, failed, attachments, .. } => {
                 let mark = if *failed { " failed" } else { "" };
                 writeln!(out, "[tool {call}{mark}]\n{}", shortened(text)).unwrap();
+                attachments.iter().for_each(|a| writeln!(out, "{}", a.label()).unwrap());
             }
         }
         out.push('\n');
@@ -44,9 +45,14 @@ pub fn request(request: &Request) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    if chars.len() <= 2 * SHOWN {
-        return text.to_owned();
+    text.lines().map(shortened_line).collect::<Vec<_>>().join("\n")
+}
+
+fn shortened_line(line: &str) -> String {
+    let chars: Vec<char> = line.chars().collect();
+    // A little more than both ends is shown whole: the note would be no shorter.
+    if chars.len() <= 3 * SHOWN {
+        return line.to_owned();
     }
     let head: String = chars[..SHOWN].iter().collect();
     let tail: String = chars[chars.len() - SHOWN..].iter().collect();

@@ -6,6 +6,7 @@ mod documents;
 mod estimation;
 mod estimation_text;
 mod feat011;
+mod golden;
 mod nous;
 mod opencode;
 mod properties;

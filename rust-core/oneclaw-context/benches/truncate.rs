@@ -81,8 +81,9 @@ criterion_group!(benches, truncate);
 fn main() {
     benches();
     Criterion::default().configure_from_args().final_summary();
-    // `cargo test --benches` only wants to know whether it runs.
-    if !std::env::args().any(|arg| arg == "--test" || arg == "--list") {
+    // `cargo test --benches` only wants to know whether it runs; it does not pass `--bench`.
+    let is_given = |flag: &str| std::env::args().any(|arg| arg == flag);
+    if is_given("--bench") && !is_given("--test") && !is_given("--list") {
         print_ratios();
     }
 }

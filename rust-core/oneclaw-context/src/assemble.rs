@@ -3,12 +3,12 @@
 //! Takes what to send as given (which rows, which marks, which summary); decides roles, order, pairing and merging.
 
 use crate::conversation::Conversation;
-use crate::escape::escape;
 use crate::estimate::{Cost, Estimate, EstimatorState, MeasuredRow, Tariff, text};
 use crate::groups::{self, Kind};
 use crate::policy::Placement;
 use crate::prune::{self, Marks};
 use crate::summary;
+use crate::summary::fact_block::embedded;
 use oneclaw_model::{Body, Call, CallId, Message, ModelId, Request, RequestMessage, Thinking, ToolStatus};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -159,7 +159,7 @@ impl Draft<'_> {
         let (body, body_cost) = match self.summary {
             Summary::None => return (prompt.map(str::to_owned), Cost::ZERO),
             Summary::Text(text) => {
-                let body = escape(text).into_owned();
+                let body = embedded(text);
                 let cost = builder.text_cost(&body);
                 (body, cost)
             }

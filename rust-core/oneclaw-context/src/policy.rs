@@ -457,7 +457,7 @@ mod tests {
     fn faults_say_what_is_wrong() {
         let fault = |text: &str| ONECLAW.with(text).unwrap_err().to_string();
         assert_eq!(fault("auto"), "\"auto\" is not of the form field=value");
-        assert!(fault("thresh=1").starts_with("unknown field \"thresh\"; fields are auto, "));
+        assert!(fault("thresh=1").starts_with("unknown field \"thresh\"; fields are afterwards, auto, "));
         assert!(fault("threshold=1.5").ends_with("expected a share between 0 and 1"));
         assert!(fault("tail_messages=-1").starts_with("field tail_messages: \"-1\" does not fit"));
         assert_eq!(

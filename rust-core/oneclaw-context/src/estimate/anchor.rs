@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn fingerprints_do_not_change_between_releases() {
         let anchor = Anchor::new(&request("system", &["hello there, world"]), None, 1);
-        assert_eq!(anchor.fingerprint, 0);
+        assert_eq!(anchor.fingerprint, 16_871_189_331_170_002_391);
     }
 }

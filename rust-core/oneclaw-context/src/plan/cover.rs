@@ -54,12 +54,9 @@ impl Cover<'_> {
         if cap < LEAST_SUMMARY {
             return None;
         }
-        let (limit, tariff) = match planner.inputs.summariser {
-            None => (steps.budget.hard, &planner.tariff),
-            Some(other) => match Budget::of(&other.limits, planner.policy) {
-                Some(budget) => (budget.hard, &other.tariff),
-                None => (steps.budget.hard, &other.tariff),
-            },
+        let (writer, tariff) = match planner.inputs.summariser {
+            None => (steps.budget, &planner.tariff),
+            Some(other) => (Budget::of(&other.limits, planner.policy).unwrap_or(steps.budget), &other.tariff),
         };
         let job = Job {
             rows: self.rows(),
@@ -68,8 +65,8 @@ impl Cover<'_> {
             prior: self.prior(),
             style: planner.policy.style,
             focus: planner.inputs.focus,
-            cap,
-            limit,
+            cap: cap.min(writer.reserve),
+            limit: writer.hard,
         };
         let plan = SummaryPlan::new(job, tariff)?;
         let strategy = match planner.policy.style {

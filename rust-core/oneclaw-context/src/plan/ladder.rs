@@ -71,7 +71,7 @@ impl<'a> Planner<'a> {
             pins,
             summary: conversation.epoch.as_ref().map_or(Summary::None, |e| Summary::of(&e.summary)),
             placement: self.policy.placement,
-            auto_continue: conversation.epoch.as_ref().and_then(|e| e.auto_continue.as_deref()),
+            auto_continue: self.epoch_line(),
             marks,
         })
     }
@@ -161,14 +161,24 @@ impl<'a> Planner<'a> {
     /// The user message that has to be repeated before a tail that starts at that group: the one whose turn it starts
     /// in, or the newest if the tail has none.
     fn carried(&self, boundary: usize) -> Option<&'a MeasuredRow> {
-        let rest = self.groups.get(boundary..).unwrap_or_default();
-        if rest.iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User) {
+        if self.starts_with_user(boundary) {
             return None;
         }
         let rows = &self.conversation.rows;
         let start = self.groups.get(boundary).map_or(rows.len(), |g| g.rows.start);
         let before = rows.get(..start).unwrap_or_default();
         groups::newest_user(before).and_then(|i| before.get(i)).or(self.conversation.carried.as_ref())
+    }
+
+    /// The epoch's line that lets an interrupted loop go on; void once the user has said something else instead.
+    fn epoch_line(&self) -> Option<&'a str> {
+        let line = self.conversation.epoch.as_ref().and_then(|e| e.auto_continue.as_deref());
+        line.filter(|_| !self.starts_with_user(0))
+    }
+
+    fn starts_with_user(&self, boundary: usize) -> bool {
+        let rest = self.groups.get(boundary..).unwrap_or_default();
+        rest.iter().find(|g| g.kind != Kind::Silent).is_some_and(|g| g.kind == Kind::User)
     }
 
     fn newest_user(&self) -> Option<&'a MeasuredRow> {
@@ -321,17 +331,17 @@ impl Steps<'_> {
         if reason == Reason::Manual {
             return None;
         }
+        // What the model has just asked for is not touched while older things can give way.
+        let newest = planner.groups.len().saturating_sub(1);
         if planner.policy.prune && planner.policy.pruning == Pruning::OnCheck {
             let edges = self.edges(&marks);
-            let tail = edges.by_knob(planner.policy, &self.budget, &planner.tariff);
+            let tail = edges.by_knob(planner.policy, &self.budget, &planner.tariff).min(newest);
             let before = planner.groups.get(..tail).unwrap_or_default();
             let least = planner.policy.prune_min_gain.of(self.budget.base);
             let more =
                 prune::on_check(planner.conversation, before, planner.policy, &planner.tariff, &marks, least);
             marks.extend(more);
         }
-        // What the model has just asked for is not cut while older things can give way.
-        let newest = planner.groups.len().saturating_sub(1);
         let older = planner.groups.get(..newest).unwrap_or_default();
         let most = planner.policy.giant_share.of(self.budget.base);
         let giants = prune::giants(planner.conversation, older, &planner.tariff, &marks, most);

@@ -15,6 +15,7 @@ const PRIOR_ALONE_SHARE: Ratio = Ratio::percent(60);
 const FACTS_SHARE: Ratio = Ratio::percent(30);
 const REQUEST_SHARE: Ratio = Ratio::percent(12);
 const TOOLS_SHARE: Ratio = Ratio::percent(12);
+const OVERHEAD_SHARE: Ratio = Ratio::percent(4);
 /// Arguments longer than this say nothing at a glance.
 const ARGUMENT_CHARS: usize = 80;
 
@@ -28,21 +29,31 @@ pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tari
     let latest = users.next_back();
     let prior_text = prior.map(|p| Facts::take_from(p).0.trim()).filter(|p| !p.is_empty());
 
-    let mut parts = vec![TITLE.to_owned()];
-    let mut add = |label: &str, text: Option<&str>, share: Ratio| {
-        if let Some(text) = text {
-            let piece = Piece::new(text.to_owned(), tariff).within(share.of(cap), tariff);
-            if !piece.text.is_empty() {
-                parts.push(format!("{label}{}", piece.text));
-            }
-        }
-    };
-    let prior_share = if rows.is_empty() { PRIOR_ALONE_SHARE } else { PRIOR_SHARE };
-    add("Earlier summary: ", prior_text, prior_share);
-    add("First request: ", first, REQUEST_SHARE);
-    add("Latest request: ", latest, REQUEST_SHARE);
     let tools = tool_lines(rows);
-    add("Tool calls:\n", (!tools.is_empty()).then_some(tools.as_str()), TOOLS_SHARE);
+    let prior_share = if rows.is_empty() { PRIOR_ALONE_SHARE } else { PRIOR_SHARE };
+    let sections = [
+        ("Earlier summary: ", prior_text, prior_share),
+        ("First request: ", first, REQUEST_SHARE),
+        ("Latest request: ", latest, REQUEST_SHARE),
+        ("Tool calls:\n", Some(tools.as_str()).filter(|t| !t.is_empty()), TOOLS_SHARE),
+    ];
+    // What one section does not need, another may take.
+    let needs = |(_, text, share): &(&str, Option<&str>, Ratio)| {
+        text.map_or(0, |text| tariff.upper_text(text).min(share.of(cap)))
+    };
+    let mut spare = cap
+        .saturating_sub(FACTS_SHARE.of(cap) + OVERHEAD_SHARE.of(cap))
+        .saturating_sub(sections.iter().map(needs).sum());
+    let mut parts = vec![TITLE.to_owned()];
+    for section in &sections {
+        let (label, Some(text), _) = section else { continue };
+        let need = needs(section);
+        let piece = Piece::new((*text).to_owned(), tariff).within(need + spare, tariff);
+        spare = spare.saturating_sub(tariff.upper(piece.cost).saturating_sub(need));
+        if !piece.text.is_empty() {
+            parts.push(format!("{label}{}", piece.text));
+        }
+    }
 
     let text = parts.join("\n\n");
     let facts = Facts::collect(prior, rows).missing_from(&text, FACTS_SHARE.of(cap), tariff);

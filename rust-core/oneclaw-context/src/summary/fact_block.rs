@@ -35,15 +35,14 @@ impl Facts {
         let (_, mut facts) = Self::take_from(prior.unwrap_or_default());
         let mut seen: HashSet<String> = facts.by_user.iter().chain(&facts.by_others).cloned().collect();
         for row in rows {
-            let (text, by_user) = match &row.message.body {
-                Body::User { text, .. } => (text, true),
-                Body::Assistant { text, .. } => (text, false),
-                Body::ToolCall { arguments, .. } => (arguments, false),
-                Body::ToolResult { output, .. } => (output, false),
+            let (list, found) = match &row.message.body {
+                Body::User { text, .. } => (&mut facts.by_user, facts::find(text)),
+                Body::Assistant { text, .. } => (&mut facts.by_others, facts::find(text)),
+                Body::ToolCall { arguments, .. } => (&mut facts.by_others, facts::find_in_data(arguments)),
+                Body::ToolResult { output, .. } => (&mut facts.by_others, facts::find_in_data(output)),
                 Body::Error { .. } | Body::System { .. } => continue,
             };
-            let list = if by_user { &mut facts.by_user } else { &mut facts.by_others };
-            for fact in facts::find(text) {
+            for fact in found {
                 if seen.insert(fact.to_string()) {
                     list.push(fact.to_string());
                 }
@@ -55,10 +54,7 @@ impl Facts {
     /// Parts a summary from the block at its end.
     pub fn take_from(summary: &str) -> (&str, Self) {
         let mut facts = Self::default();
-        let start = [BY_USER, BY_OTHERS].iter().filter_map(|h| summary.find(&format!("\n\n{h}\n"))).min();
-        let Some((text, block)) = start.and_then(|at| summary.split_at_checked(at)) else {
-            return (summary, facts);
-        };
+        let (text, block) = parted(summary);
         let mut list = &mut facts.by_user;
         for line in block.lines() {
             if line == BY_OTHERS {
@@ -70,15 +66,18 @@ impl Facts {
         (text, facts)
     }
 
-    /// The facts that `text` does not contain, as a block of at most `room` tokens; the user's own come first, of
-    /// each kind the newest.
+    /// The facts that neither `text` nor a longer fact contains, as a block of at most `room` tokens; the user's own
+    /// come first, of each kind the newest.
     pub fn missing_from(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
         let mut left = room.saturating_sub(tariff.upper_text(BY_USER) + tariff.upper_text(BY_OTHERS) + 4);
         let mut block = FactBlock::default();
         for (header, list) in [(BY_USER, &self.by_user), (BY_OTHERS, &self.by_others)] {
             let mut lines = Vec::new();
-            for fact in list.iter().rev().filter(|fact| !text.contains(fact.as_str())) {
+            for fact in list.iter().rev() {
                 let line = format!("\n- {}", escape(fact));
+                if text.contains(fact.as_str()) || lines.iter().any(|l: &String| l.contains(fact.as_str())) {
+                    continue;
+                }
                 let size = tariff.upper_text(&line);
                 if size <= left {
                     left -= size;
@@ -95,6 +94,24 @@ impl Facts {
         }
         block
     }
+}
+
+/// A summary as it stands inside an engine text: what was written is escaped, the headings of the block are ours.
+pub fn embedded(summary: &str) -> String {
+    let (text, block) = parted(summary);
+    let mut out = escape(text).into_owned();
+    for line in block.split_inclusive('\n') {
+        let is_heading = [BY_USER, BY_OTHERS].contains(&line.trim_end_matches('\n'));
+        out.push_str(&if is_heading { line.into() } else { escape(line) });
+    }
+    out
+}
+
+/// A summary before its block, and the block.
+fn parted(summary: &str) -> (&str, &str) {
+    let headings = [BY_USER, BY_OTHERS].map(|heading| format!("\n\n{heading}\n"));
+    let start = headings.iter().filter_map(|heading| summary.find(heading)).min();
+    start.and_then(|at| summary.split_at_checked(at)).unwrap_or((summary, ""))
 }
 
 #[cfg(test)]

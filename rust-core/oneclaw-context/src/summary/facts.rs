@@ -43,8 +43,23 @@ const PAIRS: [(&str, &str); 8] =
 /// Where a token that is no fact as a whole is cut, one step after the other.
 const CUTS: [&[char]; 3] = [&[':'], &['/', '\\', '@', '#', '*', '~', '+'], &['-', '.', '–']];
 
-/// The facts in a text without repeats: the small ones in order of first appearance, then the sentences.
+/// The facts in what somebody said, without repeats: the small ones in order of first appearance, then the sentences.
 pub fn find(text: &str) -> Vec<&str> {
+    facts_of(text, Content::Speech)
+}
+
+/// The facts in what a tool took or gave: there, quotation marks and full stops are syntax, not speech.
+pub fn find_in_data(text: &str) -> Vec<&str> {
+    facts_of(text, Content::Data)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Speech,
+    Data,
+}
+
+fn facts_of(text: &str, content: Content) -> Vec<&str> {
     let mut small = Distinct::new(MAX_FACTS);
     let mut sentences = Distinct::new(MAX_SENTENCES);
     let mut fence = None;
@@ -52,9 +67,9 @@ pub fn find(text: &str) -> Vec<&str> {
         let code = in_fence(line, &mut fence);
         for segment in line.split(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
             if !small.is_full() {
-                small_facts(segment, &mut small);
+                small_facts(segment, content, &mut small);
             }
-            if !code && !sentences.is_full() {
+            if content == Content::Speech && !code && !sentences.is_full() {
                 constraints(segment, &mut sentences);
             }
         }
@@ -115,10 +130,12 @@ fn in_fence(line: &str, fence: &mut Option<(char, usize)>) -> bool {
 /// A range of bytes in a segment.
 type Span = (usize, usize);
 
-fn small_facts<'a>(segment: &'a str, out: &mut Distinct<'a>) {
+fn small_facts<'a>(segment: &'a str, content: Content, out: &mut Distinct<'a>) {
     let code = code_spans(segment);
     let mut scan = Scan { segment, spans: Vec::new() };
-    scan.quotations(&code);
+    if content == Content::Speech {
+        scan.quotations(&code);
+    }
     let mut at = 0;
     for &(start, end) in &code {
         scan.tokens(at, start);
@@ -540,6 +557,12 @@ mod tests {
             ("Können wir über Größe reden? Это просто текст. NASA and APIs, too, OK?", &[]),
             ("1. First\n2. Second\n* Third *one* is _great_", &[]),
         ]);
+    }
+
+    #[test]
+    fn data_has_no_quotations_and_no_sentences() {
+        let data = r#"{"path": "src/main.rs", "note": "You must never stop.", "size": "15 MB"}"#;
+        assert_eq!(find_in_data(data), ["src/main.rs", "15 MB"]);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use crate::escape::escape;
 use crate::estimate::{Cost, MeasuredRow, Tariff, text};
-use crate::groups::Group;
+use crate::groups::{self, Group};
 use crate::prune::{self, Mark, Marks};
 use crate::truncate::{self, utf16_len};
-use oneclaw_model::{Attachment, Body, Message, ToolStatus};
+use oneclaw_model::{Attachment, Body, Message, MessageId, ToolStatus};
 
 /// One row as text, its delimiters escaped; nothing for rows that are never sent. A marked result reads as requests
 /// show it.
@@ -84,10 +84,17 @@ pub fn pieces(
     let mut pieces = Vec::new();
     for group in groups {
         let rows = rows.get(group.rows.clone()).unwrap_or_default();
+        let open: Vec<&MessageId> = groups::calls(rows)
+            .into_iter()
+            .filter_map(|(call, result)| result.is_none().then_some(&call.message.id))
+            .collect();
         let items: Vec<Piece> = rows
             .iter()
-            .filter_map(|row| item(&row.message, marks.get(&row.message.id).copied()))
-            .map(|text| Piece::new(text + SEPARATOR, tariff))
+            .filter_map(|row| {
+                let text = item(&row.message, marks.get(&row.message.id).copied())?;
+                let note = if open.contains(&&row.message.id) { " (no result)" } else { "" };
+                Some(Piece::new(format!("{text}{note}{SEPARATOR}"), tariff))
+            })
             .collect();
         if items.is_empty() {
             continue;

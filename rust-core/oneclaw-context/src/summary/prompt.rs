@@ -17,6 +17,8 @@ const LEAST_PART: u64 = 48;
 /// RFC-011 asks for 200-500 words.
 const MOST_WORDS: u64 = 500;
 const LEAST_WORDS: u64 = 200;
+/// No length is written longer than this; frames are measured with it.
+const LONGEST_LENGTH: &str = "at most 200-500 words";
 
 /// A request for a summary, and how big it is at most.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +49,8 @@ pub struct SummaryPlan {
     part_cap: u64,
     /// Largest request.
     limit: u64,
-    words: u64,
+    /// Divides the words asked for: more after an answer that was cut by length.
+    terseness: u64,
     prior: Option<Piece>,
     material: Material,
 }
@@ -97,7 +100,7 @@ impl SummaryPlan {
             cap: job.cap,
             part_cap: job.cap,
             limit: job.limit,
-            words: MOST_WORDS.min(job.cap * 6 / 10).max(1),
+            terseness: 1,
             prior,
             material: Material::Chunks(vec![]),
         };
@@ -122,7 +125,7 @@ impl SummaryPlan {
 
     /// The same plan asking for half as many words: the answer to one that was cut by length.
     pub fn shorter(&self) -> Self {
-        Self { words: (self.words / 2).max(1), ..self.clone() }
+        Self { terseness: self.terseness * 2, ..self.clone() }
     }
 
     /// The first requests.
@@ -193,7 +196,7 @@ impl SummaryPlan {
         let cost = self.frame(prior, kind) + pieces.iter().map(|p| p.cost).sum();
         let text = self.around(prior, kind, prior.map_or("", |p| p.text.as_str()), material.trim_end());
         let request = Request {
-            system: Some(self.system(prior.is_some())),
+            system: Some(system(self.style, prior.is_some(), &self.length(cap))),
             tools: vec![],
             messages: vec![RequestMessage::User { text, attachments: vec![] }],
             max_output: Some(cap),
@@ -203,7 +206,7 @@ impl SummaryPlan {
 
     /// What a request costs besides its material.
     fn frame(&self, prior: Option<&Piece>, kind: Kind) -> Cost {
-        let texts = [self.system(prior.is_some()), self.around(prior, kind, "", "")];
+        let texts = [system(self.style, prior.is_some(), LONGEST_LENGTH), self.around(prior, kind, "", "")];
         let text = |t: &String| self.tariff.text(text::measure(t));
         let prior_cost = prior.map_or(Cost::ZERO, |p| p.cost);
         texts.iter().map(text).sum::<Cost>()
@@ -213,27 +216,18 @@ impl SummaryPlan {
             + Tariff::MESSAGE
     }
 
-    fn system(&self, has_prior: bool) -> String {
-        let template = match (self.style, has_prior) {
-            (Style::Prose, _) => include_str!("../../templates/prose.md"),
-            (Style::Structured, _) => include_str!("../../templates/structured.md"),
-            (Style::Narrative, _) => include_str!("../../templates/narrative.md"),
-            (Style::Checkpoint, false) => include_str!("../../templates/checkpoint.md"),
-            (Style::Checkpoint, true) => include_str!("../../templates/checkpoint_update.md"),
-            (Style::Continuation, _) => include_str!("../../templates/continuation.md"),
-        };
-        let words = if self.words >= MOST_WORDS {
-            format!("{LEAST_WORDS}-{MOST_WORDS} words")
-        } else {
-            format!("at most {} words", self.words)
-        };
-        template.trim_end().replace("{words}", &words)
+    /// How long the answer should be: no longer than the cap has room for.
+    fn length(&self, cap: u64) -> String {
+        match (MOST_WORDS.min(cap * 6 / 10) / self.terseness).max(1) {
+            MOST_WORDS => format!("{LEAST_WORDS}-{MOST_WORDS} words"),
+            fewer => format!("at most {fewer} words"),
+        }
     }
 
     fn around(&self, prior: Option<&Piece>, kind: Kind, prior_text: &str, material: &str) -> String {
         let (open, close) = match kind {
             Kind::Rows => ("<conversation>\n", "\n</conversation>"),
-            Kind::Parts => ("", ""),
+            Kind::Parts => (include_str!("../../templates/parts.md"), ""),
         };
         let before = match (prior, self.style) {
             (None, _) => String::new(),
@@ -261,6 +255,19 @@ enum Kind {
     Rows,
     /// Answers of earlier requests.
     Parts,
+}
+
+/// The style's prompt.
+fn system(style: Style, has_prior: bool, length: &str) -> String {
+    let template = match (style, has_prior) {
+        (Style::Prose, _) => include_str!("../../templates/prose.md"),
+        (Style::Structured, _) => include_str!("../../templates/structured.md"),
+        (Style::Narrative, _) => include_str!("../../templates/narrative.md"),
+        (Style::Checkpoint, false) => include_str!("../../templates/checkpoint.md"),
+        (Style::Checkpoint, true) => include_str!("../../templates/checkpoint_update.md"),
+        (Style::Continuation, _) => include_str!("../../templates/continuation.md"),
+    };
+    template.trim_end().replace("{words}", length)
 }
 
 fn part_frame(tariff: &Tariff) -> Cost {
