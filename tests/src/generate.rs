@@ -2,7 +2,7 @@
 
 use oneclaw_context::conversation::{Conversation, Epoch, Fixed};
 use oneclaw_context::escape::PHRASES;
-use oneclaw_context::estimate::MeasuredRow;
+use oneclaw_context::estimate::{Anchor, Calibration, EstimatorState, MeasuredRow};
 use oneclaw_context::plan::Moment;
 use oneclaw_context::policy::{PRESETS, Policy};
 use oneclaw_model::{Attachment, Body, Message, ModelLimits, Thinking, ToolSpec, ToolStatus, Usage};
@@ -161,14 +161,14 @@ fn fixed() -> impl Strategy<Value = Fixed> {
 
 /// A conversation without rows: a model, fixed parts, maybe a summary of what came before.
 pub fn opening() -> impl Strategy<Value = Conversation> {
-    (fixed(), model(), prop::option::of((text(), prop::option::of(0i64..900), user()))).prop_map(
+    (fixed(), model(), prop::option::of((text(), prop::option::of(Just(0)), user()))).prop_map(
         |(fixed, model, prior)| {
             let mut conversation =
                 Conversation { fixed, model: model.map(Into::into), ..Conversation::default() };
-            if let Some((summary, created_at, body)) = prior {
+            if let Some((summary, tail_rows, body)) = prior {
                 let message = Message { id: "m0".into(), created_at: 0, body };
                 conversation.carried = Some(MeasuredRow::new(message));
-                conversation.epoch = Some(Epoch { summary, created_at, auto_continue: None });
+                conversation.epoch = Some(Epoch { summary, tail_rows, auto_continue: None });
             }
             conversation
         },
@@ -236,7 +236,63 @@ pub fn policy() -> impl Strategy<Value = Policy> {
         .prop_map(|(policy, knob)| knob.map_or(policy.clone(), |k| policy.with(k).expect("a known knob")))
 }
 
-/// The moments at which a request is planned.
+/// A preset whose numbers are anything at all.
+pub fn wild_policy() -> impl Strategy<Value = Policy> {
+    let number = prop_oneof![Just(0), Just(1), 2u64..100_000, Just(u64::MAX)];
+    let share = (0u32..=100).prop_map(|percent| f64::from(percent) / 100.0);
+    let preset = prop::sample::select(PRESETS.map(|(_, p)| p.clone()).to_vec());
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), number, share), 1..8);
+    (preset, changes).prop_map(|(policy, changes)| {
+        let serde_json::Value::Object(fields) = serde_json::to_value(&policy).unwrap() else { panic!() };
+        let numeric: Vec<_> = fields.iter().filter(|(_, value)| value.is_number()).collect();
+        changes.iter().fold(policy, |policy, (index, number, share)| {
+            let (field, value) = index.get(&numeric);
+            let text = if value.is_f64() { share.to_string() } else { number.to_string() };
+            policy.with(&format!("{field}={text}")).expect("a number that fits")
+        })
+    })
+}
+
+/// The moments at which a request is planned in the course of a chat.
 pub fn moment() -> impl Strategy<Value = Moment> {
     prop::sample::select(vec![Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse])
+}
+
+/// All moments.
+pub fn any_moment() -> impl Strategy<Value = Moment> {
+    prop_oneof![3 => moment(), 1 => prop::sample::select(vec![Moment::Manual, Moment::Overflow])]
+}
+
+/// What providers have reported before.
+#[derive(Debug, Clone)]
+pub struct Knowledge {
+    calibration: Calibration,
+    /// A count of the first so many rows, as a multiple of their size by content in percent.
+    anchor: Option<(prop::sample::Index, u64)>,
+}
+
+/// Nothing, a calibration, an anchor on some prefix of the conversation, or both.
+pub fn knowledge() -> impl Strategy<Value = Knowledge> {
+    let calibration = prop_oneof![
+        2 => Just(Calibration::default()),
+        1 => prop::collection::vec((1u64..3_000, 1u64..3_000), 1..6).prop_map(|reports| {
+            reports.into_iter().fold(Calibration::default(), |c, (actual, expected)| c.after(actual, expected))
+        }),
+    ];
+    let anchor = prop::option::of((any::<prop::sample::Index>(), 40u64..400));
+    (calibration, anchor).prop_map(|(calibration, anchor)| Knowledge { calibration, anchor })
+}
+
+impl Knowledge {
+    /// The knowledge as it bears on a conversation.
+    pub fn of(&self, conversation: &Conversation, policy: &Policy) -> EstimatorState {
+        let anchor = self.anchor.as_ref().map(|(index, percent)| {
+            let mut earlier = conversation.clone();
+            earlier.rows.truncate(index.index(conversation.rows.len() + 1));
+            let plan = crate::plan_at(&earlier, &ModelLimits::default(), policy, Moment::BeforeSend);
+            let prompt = plan.request_estimate.expected * percent / 100;
+            Anchor::new(&plan.request, conversation.model.as_ref(), prompt)
+        });
+        EstimatorState { calibration: self.calibration, anchor }
+    }
 }

@@ -10,8 +10,21 @@ pub mod show;
 pub use chat::Chat;
 
 use oneclaw_context::estimate::EstimatorState;
+use oneclaw_context::plan::{Decision, Work};
+use oneclaw_context::summary::gate::Gate;
 use oneclaw_context::{Conversation, Inputs, Moment, Plan, Policy, plan};
 use oneclaw_model::ModelLimits;
+
+/// What a summary has to pass; a fault where the plan asks no model for one.
+pub fn gate(plan: &Plan) -> &Gate {
+    match &plan.decision {
+        Decision::Compact(compaction) => match &compaction.work {
+            Work::Summarise(work) => &work.gate,
+            Work::Local(_) => panic!("no model is asked: {:?}", compaction.strategy),
+        },
+        other => panic!("not compacted: {other:?}"),
+    }
+}
 
 /// A window and nothing else known.
 pub fn window(tokens: u64) -> ModelLimits {

@@ -52,9 +52,8 @@ pub fn check_newest_user(conversation: &Conversation, request: &Request) -> Resu
     });
     let Some((text, attachments)) = newest else { return Ok(()) };
     let is_there = request.messages.iter().any(|m| {
-        matches!(m, RequestMessage::User { text: t, attachments: a }
-            if t.ends_with(text.as_str()) && a.ends_with(attachments)
-                || t.contains(text.as_str()) && attachments.iter().all(|x| a.contains(x)))
+        matches!(m, RequestMessage::User { text: t, attachments: a } if t.contains(text.as_str())
+            && attachments.iter().all(|x| if x.is_image() { a.contains(x) } else { t.contains(&x.label()) }))
     });
     if is_there { Ok(()) } else { Err(format!("the newest user message is missing: {text:?}")) }
 }
@@ -65,7 +64,10 @@ pub fn items(request: &Request) -> Vec<String> {
     items.extend(request.tools.iter().map(|t| format!("tool {} {} {}", t.name, t.description, t.parameters)));
     for message in &request.messages {
         match message {
-            RequestMessage::User { text, attachments } => items.push(format!("user {text} {attachments:?}")),
+            RequestMessage::User { text, attachments } => {
+                items.push(format!("user {text}"));
+                items.extend(attachments.iter().map(|a| format!("picture {a:?}")));
+            }
             RequestMessage::Assistant { text, calls, .. } => {
                 items.push(format!("assistant {text}"));
                 items.extend(calls.iter().map(|c| format!("call {} {} {}", c.id, c.name, c.arguments)));

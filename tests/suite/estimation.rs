@@ -103,7 +103,7 @@ fn an_anchor_is_void_after_any_change_of_what_it_measured() {
     let other_tools = other_tools.user(words(50)).reply(words(50)).user("next").conversation();
     let other_system = Chat::new().model("gpt-4o").system("Be brief.").tool("read_file");
     let other_system = other_system.user(words(50)).reply(words(50)).user("next").conversation();
-    let epoch = Epoch { summary: "They met.".into(), created_at: Some(9_999_999), auto_continue: None };
+    let epoch = Epoch { summary: "They met.".into(), tail_rows: Some(1), auto_continue: None };
     let compacted = conversation.clone().compacted(2, epoch, None);
     for changed in [&other_model, &other_tools, &other_system, &compacted] {
         assert_eq!(planned(changed, &state).1, planned(changed, &EstimatorState::default()).1);
@@ -125,14 +125,14 @@ fn usage_on_rows_is_a_floor_for_the_same_model_and_epoch() {
     let rows = |conversation: &Conversation| -> Estimate {
         tariff.total(conversation.rows.iter().map(|row| row.cost(&tariff)).sum())
     };
-    let newer_epoch = Epoch { summary: "S".into(), created_at: Some(2_000), auto_continue: None };
-    let unknown_epoch = Epoch { created_at: None, ..newer_epoch.clone() };
+    let newer_epoch = Epoch { summary: "S".into(), tail_rows: Some(2), auto_continue: None };
+    let unknown_epoch = Epoch { tail_rows: None, ..newer_epoch.clone() };
     for epoch in [newer_epoch, unknown_epoch] {
         let compacted = Conversation { epoch: Some(epoch), ..conversation.clone() };
         let estimate = planned(&compacted, &EstimatorState::default()).1;
         assert!(estimate.upper < rows(&compacted).upper + 100, "{estimate:?}");
     }
-    let older_epoch = Epoch { summary: "S".into(), created_at: Some(1_000), auto_continue: None };
+    let older_epoch = Epoch { summary: "S".into(), tail_rows: Some(1), auto_continue: None };
     let compacted = Conversation { epoch: Some(older_epoch), ..conversation };
     assert!(planned(&compacted, &EstimatorState::default()).1.upper >= 4_000);
 }

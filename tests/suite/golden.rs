@@ -212,16 +212,12 @@ impl Step {
     fn next(&self, reply: &str, since: Vec<MeasuredRow>, moment: Moment) -> Self {
         let Decision::Compact(compaction) = &self.plan.decision else { panic!("{}", self.decision()) };
         let before = &self.before;
-        let tariff = Tariff::of(before.model.as_ref(), before.provider, Calibration::default());
         let reply = Reply { text: reply, finish: Finish::Complete, tool_calls: 0 };
         let text = match &compaction.work {
             Work::Local(text) => text.clone(),
-            Work::Summarise(_) => {
-                compaction.gate.accept(&reply, &tariff).expect("a summary that passes").text
-            }
+            Work::Summarise(work) => work.gate.accept(&reply).expect("a summary that passes").text,
         };
-        let now = before.rows.last().map_or(0, |row| row.message.created_at);
-        let conversation = generate::extended(self.plan.carry_out(before.clone(), &text, now), since);
+        let conversation = generate::extended(self.plan.carry_out(before.clone(), &text), since);
         Self::new(conversation, self.limits, &self.policy, moment)
     }
 

@@ -215,7 +215,7 @@ mod layer_1_tool_output_pruning {
         let conversation = batches((0..9).map(|_| output(9_000))).conversation();
         let plan = plan_at(&conversation, &limits(WINDOW, OUTPUT), &NOUS, Moment::AfterTools);
         assert_eq!(sent(&plan), SendReason::Fits);
-        assert_eq!(plan.carry_out(conversation.clone(), "", 0).rows, conversation.rows);
+        assert_eq!(plan.carry_out(conversation.clone(), "").rows, conversation.rows);
     }
 
     /// "Runs before every API call": in every moment, window known or not, and again with each batch.
@@ -527,7 +527,7 @@ mod layer_2_history_compaction {
         #[test]
         fn only_a_checkpoint_of_that_form_is_accepted() {
             let plan = planned(&long_talk().conversation());
-            let judged = |text: &str| compaction(&plan).gate.accept(&finished(text), &tariff());
+            let judged = |text: &str| oneclaw_tests::gate(&plan).accept(&finished(text));
             let text = checkpoint(&HEADINGS);
             let accepted = Accepted { text: text.trim_end().into(), facts_added: 0, facts_dropped: 0 };
             assert_eq!(judged(&text), Ok(accepted));
@@ -554,8 +554,7 @@ mod layer_2_history_compaction {
             let chat = (0..9).fold(chat, |chat, n| chat.user(words(50 + n)).reply(words(60 + n)));
             let policy = set(&NOUS, &["tail_tokens=20"]);
             let plan = plan_at(&chat.conversation(), &limits(WINDOW, OUTPUT), &policy, Moment::Manual);
-            let judged =
-                |text: &str| compaction(&plan).gate.accept(&finished(text), &tariff()).map(|a| a.text);
+            let judged = |text: &str| oneclaw_tests::gate(&plan).accept(&finished(text)).map(|a| a.text);
             assert_eq!(judged(&prior), Ok(prior.clone()));
             assert_eq!(judged(&checkpoint(&HEADINGS)), Err(Rejection::LostPrior));
         }
@@ -601,7 +600,7 @@ mod layer_2_history_compaction {
             let conversation = long_talk().user("Next.").conversation();
             let plan = planned(&conversation);
             let covers = compaction(&plan).covers;
-            let after = plan.carry_out(conversation.clone(), "## Goal\nPort it.", 1_000_000);
+            let after = plan.carry_out(conversation.clone(), "## Goal\nPort it.");
             assert_eq!(after.epoch.as_ref().map(|e| e.summary.as_str()), Some("## Goal\nPort it."));
             assert_eq!(after.rows, conversation.rows[covers..]);
 

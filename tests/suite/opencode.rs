@@ -259,11 +259,11 @@ mod section_4_summary_pivot {
         fn any_finished_text_is_a_summary() {
             let conversation = talk(9, 60).conversation();
             let plan = plan_at(&conversation, &model(), &OPENCODE, Moment::Manual);
-            let gate = &compaction(&plan).gate;
+            let gate = oneclaw_tests::gate(&plan);
             let text = "We ported the parser; the lexer is next.";
             let accepted = Accepted { text: text.into(), facts_added: 0, facts_dropped: 0 };
-            assert_eq!(gate.accept(&finished(text), &tariff()), Ok(accepted));
-            assert_eq!(gate.accept(&finished(" "), &tariff()), Err(Rejection::Blank));
+            assert_eq!(gate.accept(&finished(text)), Ok(accepted));
+            assert_eq!(gate.accept(&finished(" ")), Err(Rejection::Blank));
         }
 
         /// A pass that fails: the document says nothing, the specification makes a digest.
@@ -319,7 +319,7 @@ mod section_4_summary_pivot {
         fn the_line_is_kept_in_the_epoch() {
             let conversation = interrupted_loop();
             let plan = plan_at(&conversation, &model(), &OPENCODE, Moment::AfterTools);
-            let after = plan.carry_out(conversation, "We ported it.", 100_000);
+            let after = plan.carry_out(conversation, "We ported it.");
             let epoch = after.epoch.as_ref().unwrap();
             assert_eq!(epoch.auto_continue.as_deref(), Some(AUTO_CONTINUE));
             assert_eq!(after.rows, []);
@@ -350,7 +350,7 @@ mod section_4_summary_pivot {
         fn only_what_follows_the_pivot_is_sent() {
             let conversation = step(used(192_001));
             let plan = after_step(&conversation);
-            let mut after = plan.carry_out(conversation, "We ported the parser.", 100_000);
+            let mut after = plan.carry_out(conversation, "We ported the parser.");
             let later = Chat::new().user("Now the lexer.").reply("Lexed.").user("And tests.");
             after.rows.extend(later.conversation().rows);
             let next = plan_at(&after, &model(), &OPENCODE, Moment::BeforeSend);
@@ -369,7 +369,7 @@ mod section_4_summary_pivot {
         fn overflow_is_counted_from_the_pivot_on() {
             let conversation = step(used(192_001));
             let plan = after_step(&conversation);
-            let after = plan.carry_out(conversation, "We ported the parser.", 2_500);
+            let after = plan.carry_out(conversation, "We ported the parser.");
             assert_eq!(sent(&after_step(&after)), SendReason::Fits);
             let then = |usage: Usage| {
                 let rows = Chat::new().at(3_000).user("Now the lexer.").reply_with_usage("Lexed.", usage);
@@ -529,7 +529,7 @@ mod section_5_tool_output_pruning {
             let conversation = later(turn(&[30_000, 30_000, 30_000, 30_000]));
             let plan = after_step(&conversation);
             assert_eq!(plan.marks, [id(4), id(7), id(10)].map(|id| (id, Mark::Cleared)).into());
-            let after = plan.carry_out(conversation, "", 0);
+            let after = plan.carry_out(conversation, "");
             let again = after_step(&after);
             assert_eq!((&again.marks, &again.request), (&plan.marks, &plan.request));
         }
@@ -548,7 +548,7 @@ mod section_5_tool_output_pruning {
             let conversation = later(turn(&[30_000, 40_000]));
             assert_eq!(pruned_by(&conversation, &OPENCODE, Moment::BeforeSend), Vec::<usize>::new());
             assert_eq!(pruned_by(&conversation, &OPENCODE, Moment::AfterTools), [0]);
-            let after = after_step(&conversation).carry_out(conversation, "", 0);
+            let after = after_step(&conversation).carry_out(conversation, "");
             assert_eq!(pruned_by(&after, &OPENCODE, Moment::BeforeSend), [0]);
         }
     }
@@ -586,7 +586,7 @@ mod section_5_tool_output_pruning {
             assert_eq!(plan.request.messages[2], cleared);
             let kept = result("b", &"x".repeat(160_000), &[picture]);
             assert_eq!(plan.request.messages[4], kept);
-            assert_eq!(plan.carry_out(conversation.clone(), "", 0).rows, conversation.rows);
+            assert_eq!(plan.carry_out(conversation.clone(), "").rows, conversation.rows);
         }
     }
 

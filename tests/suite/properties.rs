@@ -1,75 +1,81 @@
-//! What holds for every conversation, policy and limit.
+//! What holds for every conversation, policy, limit, moment and state of knowledge.
 
 use oneclaw_context::estimate::EstimatorState;
 use oneclaw_context::plan::{Decision, Moment, SendReason, Summaries, Work};
-use oneclaw_context::summary::gate::{Finish, Reply};
-use oneclaw_context::{Conversation, Inputs, Plan, Policy, plan};
-use oneclaw_model::ModelLimits;
-use oneclaw_tests::{generate, plan_at, rules};
+use oneclaw_context::policy::{Policy, Pruning, Style};
+use oneclaw_context::summary::gate::{CHECKPOINT_HEADINGS, Finish, Gate, Reply, STRUCTURED_HEADINGS};
+use oneclaw_context::{Conversation, Inputs, Plan, plan};
+use oneclaw_model::{Body, RequestMessage};
+use oneclaw_tests::{generate, rules, words};
 use proptest::prelude::*;
 
-/// A summary as large as a model may make it: the worst case for what follows.
-fn longest_summary(plan: &Plan, policy: &Policy, conversation: &Conversation) -> String {
-    let Decision::Compact(compaction) = &plan.decision else { return String::new() };
-    if let Work::Local(text) = &compaction.work {
-        return text.clone();
-    }
-    let tariff = oneclaw_context::estimate::Tariff::of(
-        conversation.model.as_ref(),
-        conversation.provider,
-        Default::default(),
-    );
-    let sections = match policy.style {
-        oneclaw_context::policy::Style::Structured => {
-            oneclaw_context::summary::gate::STRUCTURED_HEADINGS.join("\n")
-        }
-        oneclaw_context::policy::Style::Checkpoint => {
-            oneclaw_context::summary::gate::CHECKPOINT_HEADINGS.join("\n")
-        }
-        _ => String::new(),
+/// The longest summary that passes the gate, of several tried: the worst case for what follows. None passes where the
+/// cap is tiny or the prior text is huge.
+fn longest_summary(gate: &Gate) -> Option<String> {
+    let sections = match gate.style {
+        Style::Structured => STRUCTURED_HEADINGS.join("\n"),
+        Style::Checkpoint => CHECKPOINT_HEADINGS.join("\n"),
+        Style::Prose | Style::Narrative | Style::Continuation => String::new(),
     };
-    let prior = conversation.epoch.as_ref().map(|e| e.summary.clone()).unwrap_or_default();
+    let prior = gate.prior.clone().unwrap_or_default();
     let mut accepted = None;
     for filler in [0, 10, 40, 100, 300, 1_000] {
-        let text = format!("{sections}\nSummary. {} {prior}", oneclaw_tests::words(filler));
+        let text = format!("{sections}\nSummary. {} {prior}", words(filler));
         let reply = Reply { text: &text, finish: Finish::Complete, tool_calls: 0 };
-        accepted = compaction.gate.accept(&reply, &tariff).ok().map(|a| a.text).or(accepted);
+        accepted = gate.accept(&reply).ok().map(|a| a.text).or(accepted);
     }
-    // Nothing passes where the cap is tiny or the prior text is huge: the caller then asks for the steps without one.
-    accepted.unwrap_or_default()
+    accepted
 }
 
-/// Carries a plan out as the agent would: a summary if one is accepted, the digest if not.
-fn carried_out(
-    plan: &Plan,
-    conversation: &Conversation,
-    limits: &ModelLimits,
-    policy: &Policy,
-    moment: Moment,
-) -> Conversation {
-    let now = conversation.rows.last().map_or(0, |row| row.message.created_at);
-    let summary = longest_summary(plan, policy, conversation);
-    let is_summary = matches!(&plan.decision, Decision::Compact(c) if matches!(c.work, Work::Summarise(_)));
-    if is_summary && summary.is_empty() {
-        let state = EstimatorState::default();
-        let inputs = Inputs {
-            summaries: Summaries::Failed,
-            ..Inputs::new(conversation, limits, policy, &state, moment)
-        };
-        let local = oneclaw_context::plan(&inputs);
-        let text = longest_summary(&local, policy, conversation);
-        return local.carry_out(conversation.clone(), &text, now);
+/// Carries a plan out as the agent would: a summary if one is accepted, the steps without a model if not.
+fn carried_out(plan: &Plan, inputs: &Inputs<'_>) -> Conversation {
+    let conversation = inputs.conversation.clone();
+    let summary = match &plan.decision {
+        Decision::Compact(compaction) => match &compaction.work {
+            Work::Summarise(work) => longest_summary(&work.gate),
+            Work::Local(_) => Some(String::new()),
+        },
+        Decision::Send(_) | Decision::Irreducible { .. } => Some(String::new()),
+    };
+    match summary {
+        Some(summary) => plan.carry_out(conversation, &summary),
+        None => {
+            let local = oneclaw_context::plan(&Inputs { summaries: Summaries::Failed, ..*inputs });
+            local.carry_out(conversation, "")
+        }
     }
-    plan.carry_out(conversation.clone(), &summary, now)
-}
-
-fn is_turn(body: &oneclaw_model::Body) -> bool {
-    use oneclaw_model::Body;
-    matches!(body, Body::User { .. } | Body::Assistant { .. } | Body::ToolCall { .. })
 }
 
 fn is_compact(plan: &Plan) -> bool {
     matches!(plan.decision, Decision::Compact(_))
+}
+
+/// What holds for every request a plan leads to.
+fn check(plan: &Plan, conversation: &Conversation) -> Result<(), TestCaseError> {
+    // 1 and 7: pairing, roles.
+    rules::check_shape(&plan.request).map_err(TestCaseError::fail)?;
+    // 2: the newest user message survives everything.
+    rules::check_newest_user(conversation, &plan.request).map_err(TestCaseError::fail)?;
+    // 3: it fits, or says why it cannot.
+    if let Some(budget) = plan.budget {
+        let upper = plan.request_estimate.upper;
+        match plan.decision {
+            Decision::Irreducible { over, .. } => prop_assert_eq!(upper, budget.hard + over),
+            _ => prop_assert!(upper <= budget.hard, "{} > {}", upper, budget.hard),
+        }
+        prop_assert!(plan.request.max_output.unwrap() <= budget.reserve);
+        for summary in plan.summary_requests() {
+            prop_assert!(summary.upper <= budget.hard, "summary request {} > {}", summary.upper, budget.hard);
+            rules::check_shape(&summary.request).map_err(TestCaseError::fail)?;
+            prop_assert!(summary.request.tools.is_empty());
+        }
+    }
+    prop_assert!(plan.request_estimate.expected <= plan.request_estimate.upper);
+    // 5: the summary stands below the agent's instructions.
+    if let (Some(prompt), Some(system)) = (&conversation.fixed.system, &plan.request.system) {
+        prop_assert!(system.starts_with(prompt.as_str()));
+    }
+    Ok(())
 }
 
 proptest! {
@@ -80,39 +86,18 @@ proptest! {
         conversation in generate::conversation(),
         limits in generate::limits(),
         policy in generate::policy(),
-        moment in generate::moment(),
+        moment in generate::any_moment(),
+        knowledge in generate::knowledge(),
         failed in any::<bool>(),
     ) {
-        let state = EstimatorState::default();
-        let summaries = if failed { Summaries::Failed } else { Summaries::Allowed };
         let before = conversation.clone();
+        let state = knowledge.of(&conversation, &policy);
+        let summaries = if failed { Summaries::Failed } else { Summaries::Allowed };
         let inputs = Inputs { summaries, ..Inputs::new(&conversation, &limits, &policy, &state, moment) };
         let first = plan(&inputs);
-
-        // 1 and 7: pairing, roles.
-        rules::check_shape(&first.request).map_err(TestCaseError::fail)?;
-        // 2: the newest user message survives everything.
-        rules::check_newest_user(&conversation, &first.request).map_err(TestCaseError::fail)?;
-        // 3: it fits, or says why it cannot.
-        if let Some(budget) = first.budget {
-            let upper = first.request_estimate.upper;
-            match first.decision {
-                Decision::Irreducible { over, .. } => prop_assert_eq!(upper, budget.hard + over),
-                _ => prop_assert!(upper <= budget.hard, "{} > {}", upper, budget.hard),
-            }
-            prop_assert!(first.request.max_output.unwrap() <= budget.reserve);
-            for summary in first.summary_requests() {
-                prop_assert!(summary.upper <= budget.hard, "summary request {} > {}", summary.upper, budget.hard);
-                rules::check_shape(&summary.request).map_err(TestCaseError::fail)?;
-                prop_assert!(summary.request.tools.is_empty());
-            }
-        } else {
+        check(&first, &conversation)?;
+        if first.budget.is_none() && moment != Moment::Manual {
             prop_assert!(matches!(first.decision, Decision::Send(SendReason::WindowUnknown)));
-        }
-        prop_assert!(first.request_estimate.expected <= first.request_estimate.upper);
-        // 5: the summary stands below the agent's instructions.
-        if let (Some(prompt), Some(system)) = (&conversation.fixed.system, &first.request.system) {
-            prop_assert!(system.starts_with(prompt.as_str()));
         }
         // 8: same input, same output; and nothing in the rows is changed.
         prop_assert_eq!(format!("{first:?}"), format!("{:?}", plan(&inputs)));
@@ -124,22 +109,22 @@ proptest! {
         conversation in generate::conversation(),
         limits in generate::small_limits(),
         policy in generate::policy(),
-        moment in generate::moment(),
+        moment in generate::any_moment(),
+        knowledge in generate::knowledge(),
     ) {
-        let first = plan_at(&conversation, &limits, &policy, moment);
+        let state = knowledge.of(&conversation, &policy);
+        let inputs = Inputs::new(&conversation, &limits, &policy, &state, moment);
+        let first = plan(&inputs);
         if !is_compact(&first) {
             return Ok(());
         }
-        let next = carried_out(&first, &conversation, &limits, &policy, moment);
+        let next = carried_out(&first, &inputs);
         for moment in [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse] {
-            let again = plan_at(&next, &limits, &policy, moment);
+            let again = plan(&Inputs::new(&next, &limits, &policy, &state, moment));
             prop_assert!(!is_compact(&again), "{:?} after {:?}", again.decision, first.decision);
+            check(&again, &next)?;
+            rules::check_newest_user(&conversation, &again.request).map_err(TestCaseError::fail)?;
         }
-        let again = plan_at(&next, &limits, &policy, moment);
-        if let (Some(budget), Decision::Send(_)) = (again.budget, &again.decision) {
-            prop_assert!(again.request_estimate.upper <= budget.hard);
-        }
-        rules::check_newest_user(&conversation, &again.request).map_err(TestCaseError::fail)?;
     }
 
     #[test]
@@ -149,32 +134,33 @@ proptest! {
         limits in generate::limits(),
         policy in generate::policy(),
     ) {
-        if policy.pruning == oneclaw_context::policy::Pruning::ByAge {
-            return Ok(());
-        }
+        let state = EstimatorState::default();
         let mut conversation = opening;
         let mut before: Option<Vec<String>> = None;
         for step in steps {
-            let is_first = conversation.rows.iter().all(|row| !is_turn(&row.message.body));
+            let has_user = conversation.rows.iter().any(|row| matches!(row.message.body, Body::User { .. }));
             conversation = generate::extended(conversation, step);
-            if is_first {
-                before = None; // A new turn does not need the message of the old one.
+            if !has_user {
+                before = None; // A message of before the epoch is repeated only while it is the newest.
             }
-            let now = plan_at(&conversation, &limits, &policy, Moment::BeforeSend);
-            if !matches!(now.decision, Decision::Send(SendReason::Fits | SendReason::WindowUnknown)) {
+            let now = plan(&Inputs::new(&conversation, &limits, &policy, &state, Moment::BeforeSend));
+            let is_plain = matches!(now.decision, Decision::Send(SendReason::Fits | SendReason::WindowUnknown));
+            if !is_plain || policy.pruning == Pruning::ByAge {
                 break;
             }
             let items = rules::items(&now.request);
-            // A user message is merged with the one before it, and a stand-in gives way to a late result.
             if let Some(earlier) = &before {
+                // The last message may have grown: neighbours of one role are merged.
                 let stable = earlier.len() - 1;
                 prop_assert_eq!(&items[..stable], &earlier[..stable]);
-                prop_assert!(items[stable].starts_with(earlier[stable].trim_end_matches(" []")));
+                prop_assert!(items[stable].starts_with(&earlier[stable]), "{} {}", items[stable], earlier[stable]);
             }
-            before = (!rules::has_open_call(&now.request)
-                && now.request.messages.iter().all(|m| !matches!(m, oneclaw_model::RequestMessage::User { attachments, .. } if !attachments.is_empty()))
-                && now.request.messages.last().is_some_and(|m| m.role() != "tool"))
-            .then_some(items);
+            // A stand-in gives way to a late result, and pictures of merged messages stand after their texts.
+            let is_final = !rules::has_open_call(&now.request)
+                && !matches!(now.request.messages.last(), Some(RequestMessage::User { attachments, .. })
+                    if !attachments.is_empty())
+                && now.request.messages.last().is_some_and(|m| m.role() != "tool");
+            before = is_final.then_some(items);
         }
     }
 
@@ -185,27 +171,49 @@ proptest! {
         limits in generate::small_limits(),
         policy in generate::policy(),
     ) {
+        let state = EstimatorState::default();
         let mut conversation = opening;
         for step in steps {
             let moment = match step.last().map(|row| &row.message.body) {
-                Some(oneclaw_model::Body::ToolResult { .. }) => Moment::AfterTools,
-                Some(oneclaw_model::Body::Assistant { .. }) => Moment::AfterResponse,
+                Some(Body::ToolResult { .. }) => Moment::AfterTools,
+                Some(Body::Assistant { .. }) => Moment::AfterResponse,
                 _ => Moment::BeforeSend,
             };
             conversation = generate::extended(conversation, step);
             let mut rounds = 0;
             loop {
-                let now = plan_at(&conversation, &limits, &policy, moment);
+                let inputs = Inputs::new(&conversation, &limits, &policy, &state, moment);
+                let now = plan(&inputs);
+                check(&now, &conversation)?;
+                let next = carried_out(&now, &inputs);
+                conversation = next;
                 if !is_compact(&now) {
-                    rules::check_shape(&now.request).map_err(TestCaseError::fail)?;
-                    rules::check_newest_user(&conversation, &now.request).map_err(TestCaseError::fail)?;
-                    conversation = now.carry_out(conversation, "", 0);
                     break;
                 }
                 rounds += 1;
                 prop_assert!(rounds < 2, "compacts again: {:?}", now.decision);
-                conversation = carried_out(&now, &conversation, &limits, &policy, moment);
             }
         }
+    }
+
+    #[test]
+    fn knobs_of_any_size_do_no_harm(
+        conversation in generate::conversation(),
+        limits in generate::limits(),
+        policy in generate::wild_policy(),
+        moment in generate::any_moment(),
+    ) {
+        let state = EstimatorState::default();
+        let plan = plan(&Inputs::new(&conversation, &limits, &policy, &state, moment));
+        check(&plan, &conversation)?;
+    }
+}
+
+/// A policy as a file could have it.
+#[test]
+fn a_policy_survives_being_written_and_read() {
+    for (_, policy) in oneclaw_context::policy::PRESETS {
+        let text = serde_json::to_string(policy).unwrap();
+        assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), *policy);
     }
 }

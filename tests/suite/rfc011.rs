@@ -66,9 +66,9 @@ pub(super) fn is_compact(plan: &Plan) -> bool {
 }
 
 /// What the gate says of a finished text.
-pub(super) fn judged(plan: &Plan, conversation: &Conversation, text: &str) -> Result<Accepted, Rejection> {
+pub(super) fn judged(plan: &Plan, text: &str) -> Result<Accepted, Rejection> {
     let reply = Reply { text, finish: Finish::Complete, tool_calls: 0 };
-    compaction(plan).gate.accept(&reply, &tariff(conversation))
+    oneclaw_tests::gate(plan).accept(&reply)
 }
 
 /// The price list by which a conversation is counted.
@@ -479,12 +479,12 @@ mod auto_compact {
         let before = over_the_trigger().conversation();
         let plan = after_response(&before, &limits(10_000));
         assert_eq!(compaction(&plan).strategy, Strategy::Prose);
-        let summary = judged(&plan, &before, "They asked and were answered.").unwrap().text;
-        let after = plan.carry_out(before.clone(), &summary, 99_000);
-        let epoch = Epoch { summary, created_at: Some(99_000), auto_continue: None };
+        let summary = judged(&plan, "They asked and were answered.").unwrap().text;
+        let after = plan.carry_out(before.clone(), &summary);
+        let epoch = Epoch { summary, tail_rows: Some(plan.tail.len()), auto_continue: None };
         assert_eq!(after.epoch, Some(epoch));
         assert_eq!(after.rows, before.rows[compaction(&plan).covers..]);
-        assert_eq!(after.boundary(), plan.boundary.as_ref());
+        assert_eq!(after.rows.first().map(|row| &row.message.id), plan.boundary.as_ref());
         // What the session column mirrors: everything older is covered, nothing newer is.
         let boundary_timestamp = after.rows[0].message.created_at;
         let (covered, kept) = before.rows.split_at(compaction(&plan).covers);
@@ -509,13 +509,13 @@ mod auto_compact {
         let conversation = over_the_trigger().conversation();
         let plan = after_response(&conversation, &limits(10_000));
         let Work::Summarise(work) = &compaction(&plan).work else { panic!("a model should be asked") };
-        let mut first = work.first_round();
-        let mut shorter = work.shorter().first_round();
+        let mut first = work.requests.first_round();
+        let mut shorter = work.requests.shorter().first_round();
         let system = |round: &mut oneclaw_context::summary::prompt::Round| {
             round.requests[0].request.system.take().unwrap()
         };
         let asked = system(&mut first);
-        assert_eq!(system(&mut shorter), asked.replace("200-500 words", "at most 250 words"));
+        assert_eq!(system(&mut shorter), asked.replace("at most 400 words", "at most 200 words"));
         assert_eq!(shorter.requests[0].request, first.requests[0].request);
     }
 
@@ -550,8 +550,8 @@ mod summarization_prompt {
     /// (briefly)", "200-500 words", "factual": all asked for, in our own words.
     #[test]
     fn asks_for_all_that_the_rfc_asks_for() {
-        let conversation = over_the_trigger().conversation();
-        let requests = after_response(&conversation, &limits(10_000)).summary_requests();
+        let conversation = turns(Chat::new(), 12, 1_380).conversation();
+        let requests = after_response(&conversation, &oneclaw_tests::window(40_000)).summary_requests();
         let system = requests[0].request.system.clone().unwrap();
         for part in [
             "topics that were discussed",
@@ -571,7 +571,7 @@ mod summarization_prompt {
         let model = PresetModel::find("gpt-4o").unwrap();
         let limits =
             ModelLimits { window: Some(model.window), input_limit: None, max_output: Some(model.max_output) };
-        let chat = turns(Chat::new().model("gpt-4o").tool("read_file"), 60, 930);
+        let chat = turns(Chat::new().model("gpt-4o").tool("read_file"), 60, 1_030);
         let requests = after_response(&chat.conversation(), &limits).summary_requests();
         assert_eq!(requests.len(), 1);
         assert_eq!((requests[0].request.max_output, requests[0].request.tools.len()), (Some(2_048), 0));
@@ -680,6 +680,7 @@ mod summarization_prompt {
 mod compact_aware_message_builder {
     use super::{assistant, user};
     use oneclaw_context::Conversation;
+    use oneclaw_context::assemble::LEADING_USER;
     use oneclaw_context::policy::ONECLAW;
     use oneclaw_model::{Call, Request, RequestMessage};
     use oneclaw_tests::{Chat, plan_at, window};
@@ -754,7 +755,8 @@ mod compact_aware_message_builder {
             chat.result("a", "read_file", "A").call("b", "read_file", "{}").result("b", "read_file", "B");
         let whole = chat.reply("Both read.").user("Thanks.").conversation();
         let at = |timestamp: i64| build(&whole.clone().compacted_by_time(timestamp, "S".into())).messages;
-        let rest = [user("Read both."), assistant("Both read."), user("Thanks.")];
+        // The covered message is repeated only while it is the newest.
+        let rest = [user(LEADING_USER), assistant("Both read."), user("Thanks.")];
         assert_eq!(at(4_000)[2..], {
             let result = RequestMessage::ToolResult {
                 call: "b".into(),
@@ -917,9 +919,8 @@ mod data_flow {
                     assert_eq!(asked.matches(summary).count(), usize::from(is_newest), "{summary}");
                 }
                 let text = format!("Summary number {}: all that was said.", summaries.len() + 1);
-                summaries.push(judged(&check, &conversation, &text).unwrap().text);
-                conversation =
-                    check.carry_out(conversation, summaries.last().unwrap(), row.message.created_at);
+                summaries.push(judged(&check, &text).unwrap().text);
+                conversation = check.carry_out(conversation, summaries.last().unwrap());
             }
             let next = plan_at(&conversation, &limits, &ONECLAW, moment);
             assert!(!is_compact(&next), "compacts twice in a row");
@@ -938,7 +939,7 @@ mod data_flow {
 
 /// RFC-011, Error Handling: the rows of its table that concern the engine.
 mod error_handling {
-    use super::{after_response, compaction, ids, judged, limits, over_the_trigger, tariff, text_of, turns};
+    use super::{after_response, ids, judged, limits, over_the_trigger, text_of, turns};
     use oneclaw_context::Decision;
     use oneclaw_context::plan::SendReason;
     use oneclaw_context::summary::gate::{Finish, Rejection, Reply};
@@ -970,7 +971,7 @@ mod error_handling {
         let conversation = over_the_trigger().conversation();
         let plan = after_response(&conversation, &limits(10_000));
         for blank in ["", " ", "\n\n\t", "\u{a0}\u{3000}"] {
-            assert_eq!(judged(&plan, &conversation, blank), Err(Rejection::Blank), "{blank:?}");
+            assert_eq!(judged(&plan, blank), Err(Rejection::Blank), "{blank:?}");
         }
     }
 
@@ -981,7 +982,7 @@ mod error_handling {
         let plan = after_response(&conversation, &limits(10_000));
         let judge = |text: &str, finish: Finish, tool_calls: usize| {
             let reply = Reply { text, finish, tool_calls };
-            compaction(&plan).gate.accept(&reply, &tariff(&conversation)).map(|accepted| accepted.text)
+            oneclaw_tests::gate(&plan).accept(&reply).map(|accepted| accepted.text)
         };
         assert_eq!(judge("They talked.", Finish::Length, 0), Err(Rejection::CutByLength));
         assert_eq!(judge("They talked.", Finish::Other, 0), Err(Rejection::Unfinished));

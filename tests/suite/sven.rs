@@ -14,7 +14,7 @@
 
 use crate::documents::{
     compaction, finished, ids, limits, local_text, plan_after_failure, plan_of_size, sent, set, size,
-    summary_request, talk, tariff,
+    summary_request, talk,
 };
 use oneclaw_context::assemble::{PLACEHOLDER, QUESTION};
 use oneclaw_context::plan::{SendReason, Strategy};
@@ -327,7 +327,7 @@ mod layer_2_the_budget_gate {
             assert_eq!(plan.request.messages, rebuilt(PLACEHOLDER));
             assert_eq!(plan.request.system.as_deref(), Some("Be brief."));
 
-            let after = plan.carry_out(conversation, "## Active Task\nMend two tests.", 100_000);
+            let after = plan.carry_out(conversation, "## Active Task\nMend two tests.");
             let next = plan_at(&after, &model, &SVEN, Moment::BeforeSend);
             assert_eq!(sent(&next), SendReason::Fits);
             assert_eq!(next.request.messages, rebuilt("## Active Task\nMend two tests."));
@@ -342,7 +342,7 @@ mod layer_2_the_budget_gate {
             let model = limits(130_000, OUTPUT);
             let plan = plan_at(&conversation, &model, &SVEN, Moment::AfterTools);
             assert_eq!(compaction(&plan).strategy, Strategy::Structured);
-            let after = plan.carry_out(conversation.clone(), "## Active Task", 1_000_000);
+            let after = plan.carry_out(conversation.clone(), "## Active Task");
             let kept = Conversation { rows: conversation.rows[20..].to_vec(), ..after };
             assert_eq!(sent(&plan_at(&kept, &model, &SVEN, Moment::AfterTools)), SendReason::Fits);
             // A reply after it counts again.
@@ -396,8 +396,8 @@ mod layer_2_the_budget_gate {
         fn an_empty_or_unfinished_summary_is_a_failed_one() {
             let conversation = session();
             let plan = plan_at(&conversation, &filled_to(&conversation, 85), &SVEN, Moment::BeforeSend);
-            let gate = &compaction(&plan).gate;
-            let judged = |reply: Reply<'_>| gate.accept(&reply, &tariff()).unwrap_err();
+            let gate = oneclaw_tests::gate(&plan);
+            let judged = |reply: Reply<'_>| gate.accept(&reply).unwrap_err();
             assert_eq!(judged(finished("")), Rejection::Blank);
             assert_eq!(judged(finished(" \n")), Rejection::Blank);
             let cut = Reply { finish: Finish::Length, ..finished("## Active Task\nMend") };
@@ -481,7 +481,7 @@ mod layer_3_compaction_strategies {
     /// What becomes of a summary of the session.
     fn judged(conversation: &Conversation, policy: &Policy, text: &str) -> Result<Accepted, Rejection> {
         let plan = plan_at(conversation, &filled_to(conversation, 85), policy, Moment::BeforeSend);
-        compaction(&plan).gate.accept(&finished(text), &tariff())
+        oneclaw_tests::gate(&plan).accept(&finished(text))
     }
 
     /// "Structured (default)": "exactly six Markdown sections".

@@ -13,6 +13,11 @@ const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Standard input as text.
 pub fn text() -> Result<String, Failure> {
+    utf8(bytes()?, "standard input")
+}
+
+/// Standard input as it is.
+pub fn bytes() -> Result<Vec<u8>, Failure> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
         // A hint for people; nothing depends on it.
@@ -25,16 +30,20 @@ pub fn text() -> Result<String, Failure> {
 pub fn file(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|e| Failure::Failed(format!("cannot read {name}: {e}")))?;
-    bounded(file, &name)
+    utf8(bounded(file, &name)?, &name)
 }
 
-fn bounded(reader: impl Read, name: &str) -> Result<String, Failure> {
+fn bounded(reader: impl Read, name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = reader.take(MOST_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|e| Failure::Failed(format!("cannot read {name}: {e}")))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(Failure::Failed(format!("{name} is larger than {MOST_BYTES} bytes")));
     }
+    Ok(bytes)
+}
+
+fn utf8(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
         let line = e.as_bytes().iter().take(valid).filter(|b| **b == b'\n').count() + 1;

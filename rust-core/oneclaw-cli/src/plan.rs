@@ -4,9 +4,9 @@ use crate::args::{MomentName, PlanArgs};
 use crate::{Failure, input};
 use oneclaw_context::assemble::Parts;
 use oneclaw_context::conversation::Fixed;
-use oneclaw_context::estimate::{Estimate, EstimatorState};
-use oneclaw_context::plan::{Decision, Inputs, Moment, Plan, Reason};
-use oneclaw_model::{ModelLimits, PresetModel, Request, RequestMessage};
+use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff};
+use oneclaw_context::plan::{Decision, Inputs, Moment, Plan, Reason, Summariser};
+use oneclaw_model::{ModelLimits, PRESET_MODELS, PresetModel, Request, RequestMessage};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -21,7 +21,7 @@ pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), F
     let limits = ModelLimits {
         window: Some(args.window),
         input_limit: args.input_limit,
-        max_output: args.max_output.or(preset.map(|p| p.max_output)),
+        max_output: args.max_output.filter(|n| *n > 0).or(preset.map(|p| p.max_output)),
     };
     let moment = match args.moment {
         MomentName::BeforeSend => Moment::BeforeSend,
@@ -29,11 +29,33 @@ pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), F
         MomentName::AfterResponse => Moment::AfterResponse,
     };
     let state = EstimatorState::default();
-    let plan = oneclaw_context::plan(&Inputs::new(&conversation, &limits, &policy, &state, moment));
+    let summariser = policy.summary_model.as_deref().map(summariser).transpose()?;
+    let inputs = Inputs {
+        summariser: summariser.as_ref(),
+        ..Inputs::new(&conversation, &limits, &policy, &state, moment)
+    };
+    let plan = oneclaw_context::plan(&inputs);
     let printed = Printed::of(&plan);
     let text = if compact { serde_json::to_string(&printed) } else { serde_json::to_string_pretty(&printed) };
     writeln!(out, "{}", text.map_err(|e| Failure::Failed(e.to_string()))?)?;
     Ok(())
+}
+
+/// Another model that summarises; its limits must be known.
+fn summariser(id: &str) -> Result<Summariser, Failure> {
+    let Some(preset) = PresetModel::find(id) else {
+        let known: Vec<&str> = PRESET_MODELS.iter().map(|m| m.id).collect();
+        let text = format!("field summary_model: {id:?} is not a preset model: {}", known.join(", "));
+        return Err(Failure::Usage(text));
+    };
+    Ok(Summariser {
+        limits: ModelLimits {
+            window: Some(preset.window),
+            input_limit: None,
+            max_output: Some(preset.max_output),
+        },
+        tariff: Tariff::of(Some(&id.into()), Some(preset.provider), Calibration::default()),
+    })
 }
 
 /// A plan as it is printed.

@@ -113,13 +113,12 @@ impl Run {
             self.tally.over_hard += u64::from(plan.request_estimate.upper > budget.hard);
             self.tally.largest = self.tally.largest.max(plan.request_estimate.upper);
         }
-        let now = self.rows as i64 * 1_000;
         match &plan.decision {
             Decision::Compact(compaction) => {
                 self.tally.compactions += 1;
                 let text = self.summary(compaction);
                 show.compaction(turn, moment, &plan, compaction)?;
-                self.conversation = plan.carry_out(std::mem::take(&mut self.conversation), &text, now);
+                self.conversation = plan.carry_out(std::mem::take(&mut self.conversation), &text);
                 return self.plan(turn, moment, show);
             }
             Decision::Send(reason) => {
@@ -127,7 +126,7 @@ impl Run {
                     self.tally.pruned += 1;
                     show.pruned(turn, moment, &plan)?;
                 }
-                self.conversation = plan.carry_out(std::mem::take(&mut self.conversation), "", now);
+                self.conversation = plan.carry_out(std::mem::take(&mut self.conversation), "");
             }
             Decision::Irreducible { .. } => {}
         }
@@ -137,11 +136,11 @@ impl Run {
     fn summary(&self, compaction: &Compaction) -> String {
         match &compaction.work {
             Work::Local(text) => text.clone(),
-            Work::Summarise(_) => {
+            Work::Summarise(work) => {
                 let tariff = Tariff::of(None, None, Default::default());
                 let covered = self.conversation.rows.get(..compaction.covers).unwrap_or_default();
                 let prior = self.conversation.epoch.as_ref().map(|e| e.summary.as_str());
-                digest(prior, covered, compaction.gate.cap, &tariff)
+                digest(prior, covered, work.gate.cap, &tariff)
             }
         }
     }

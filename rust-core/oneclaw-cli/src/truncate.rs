@@ -6,20 +6,23 @@ use oneclaw_context::truncate::{head, shaped, utf16_len};
 use std::io::Write;
 
 pub fn run(args: &TruncateArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let text = input::text()?;
+    let bytes = input::bytes()?;
+    // Truncation never fails: what is not UTF-8 passes as it is, and only where it is cut are bad bytes replaced.
+    let text = String::from_utf8_lossy(&bytes);
     let short = match args.shape.shape() {
         None => head(&text, args.limit),
         Some(shape) => shaped(&text, shape, args.tokens),
     };
+    let is_truncated = *short != *text;
     if json {
         let value = serde_json::json!({
             "text": short,
-            "truncated": *short != text,
+            "truncated": is_truncated,
             "characters": {"before": utf16_len(&text), "after": utf16_len(&short)},
         });
         writeln!(out, "{value}")?;
     } else {
-        out.write_all(short.as_bytes())?;
+        out.write_all(if is_truncated { short.as_bytes() } else { &bytes })?;
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ impl Session {
         let around = Conversation {
             model: Some("gpt-4o".into()),
             fixed: Fixed::new(Some(system.to_owned()), vec![tool("read_file"), tool("http_request")]),
-            epoch: Some(Epoch { summary, created_at: Some(0), auto_continue: None }),
+            epoch: Some(Epoch { summary, tail_rows: Some(0), auto_continue: None }),
             ..Conversation::default()
         };
         let next = row(size, user());

@@ -9,7 +9,9 @@ use crate::policy::Placement;
 use crate::prune::{self, Marks};
 use crate::summary;
 use crate::summary::fact_block::embedded;
-use oneclaw_model::{Body, Call, CallId, Message, ModelId, Request, RequestMessage, Thinking, ToolStatus};
+use oneclaw_model::{
+    Attachment, Body, Call, CallId, Message, ModelId, Request, RequestMessage, Thinking, ToolStatus,
+};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -20,7 +22,7 @@ pub const ACKNOWLEDGEMENT: &str = "I have the context from our previous conversa
 /// Stands in for the result of a call that has none.
 pub const NO_RESULT: &str = "[No result was recorded for this call]";
 /// Precedes a conversation that would start with the assistant.
-pub const LEADING_USER: &str = "(The conversation starts with your message.)";
+pub const LEADING_USER: &str = "(The conversation goes on.)";
 /// Stands for a summary that is still to be written.
 pub const PLACEHOLDER: &str = "{{summary}}";
 
@@ -107,16 +109,17 @@ impl Assembled {
         tariff.total(self.fixed + self.messages.iter().copied().sum())
     }
 
-    /// The size by the provider's own count, where it has counted a prefix of this request; by content otherwise.
-    pub fn anchored(&self, tariff: &Tariff, state: &EstimatorState, model: Option<&ModelId>) -> Estimate {
-        let anchor = state.anchor.and_then(|a| Some((a.prompt, a.covers(&self.request, model)?)));
-        match anchor {
-            Some((prompt, known)) => {
-                let rest = tariff.total(self.messages.iter().skip(known).copied().sum());
-                Estimate { expected: prompt, upper: prompt } + rest
-            }
-            None => self.estimate(tariff),
-        }
+    /// The size by the provider's own count, where it has counted a prefix of this request.
+    pub fn anchored(
+        &self,
+        tariff: &Tariff,
+        state: &EstimatorState,
+        model: Option<&ModelId>,
+    ) -> Option<Estimate> {
+        let anchor = state.anchor?;
+        let known = anchor.covers(&self.request, model)?;
+        let rest = tariff.total(self.messages.iter().skip(known).copied().sum());
+        Some(Estimate { expected: anchor.prompt, upper: anchor.prompt } + rest)
     }
 }
 
@@ -157,7 +160,8 @@ impl Draft<'_> {
     fn place_summary(&self, builder: &mut Builder<'_>) -> (Option<String>, Cost) {
         let prompt = self.conversation.fixed.system.as_deref();
         let (body, body_cost) = match self.summary {
-            Summary::None => return (prompt.map(str::to_owned), Cost::ZERO),
+            Summary::None if self.pins.is_empty() => return (prompt.map(str::to_owned), Cost::ZERO),
+            Summary::None => (String::new(), Cost::ZERO),
             Summary::Text(text) => {
                 let body = embedded(text);
                 let cost = builder.text_cost(&body);
@@ -281,15 +285,11 @@ impl Draft<'_> {
             );
         };
         let failed = matches!(status, ToolStatus::Error | ToolStatus::Timeout);
-        let (text, attachments, cost) = match self.marks.get(&row.message.id) {
-            None => (output.clone(), attachments.clone(), row.cost(builder.tariff)),
-            Some(mark) => {
-                let text = prune::shortened(output, *mark).into_owned();
-                let attachments = if mark.drops_attachments() { vec![] } else { attachments.clone() };
-                let cost = builder.text_cost(&text) + builder.tariff.attachments(&attachments) + around;
-                (text, attachments, cost)
-            }
-        };
+        let mark = self.marks.get(&row.message.id);
+        let cost = prune::cost(row, mark, builder.tariff);
+        let text = mark.map_or(output.into(), |mark| prune::shortened(output, *mark)).into_owned();
+        let kept: &[Attachment] = if mark.is_some_and(|m| m.drops_attachments()) { &[] } else { attachments };
+        let (text, attachments) = with_labels(text, kept);
         (RequestMessage::ToolResult { call, name, text, failed, attachments }, cost)
     }
 
@@ -318,11 +318,12 @@ impl Builder<'_> {
 
     fn push_user_row(&mut self, row: &MeasuredRow) {
         if let Message { body: Body::User { text, attachments }, .. } = &row.message {
-            self.push_user(text.clone(), attachments.clone(), row.cost(self.tariff));
+            let (text, attachments) = with_labels(text.clone(), attachments);
+            self.push_user(text, attachments, row.cost(self.tariff));
         }
     }
 
-    fn push_user(&mut self, more: String, files: Vec<oneclaw_model::Attachment>, cost: Cost) {
+    fn push_user(&mut self, more: String, files: Vec<Attachment>, cost: Cost) {
         match (self.messages.last_mut(), self.costs.last_mut()) {
             (Some(RequestMessage::User { text, attachments }), Some(sum)) => {
                 join(text, &more);
@@ -364,6 +365,14 @@ impl Builder<'_> {
         }
         id
     }
+}
+
+/// Pictures go along as they are; of other files a model is told the name.
+fn with_labels(mut text: String, attachments: &[Attachment]) -> (String, Vec<Attachment>) {
+    for file in attachments.iter().filter(|a| !a.is_image()) {
+        join(&mut text, &file.label());
+    }
+    (text, attachments.iter().filter(|a| a.is_image()).cloned().collect())
 }
 
 fn join(text: &mut String, more: &str) {

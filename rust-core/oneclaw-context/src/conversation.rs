@@ -38,8 +38,9 @@ impl Fixed {
 pub struct Epoch {
     /// What stands for everything before the boundary.
     pub summary: String,
-    /// When it was made; `None` if another app made it and did not say.
-    pub created_at: Option<i64>,
+    /// How many rows the tail had when it was made: what a provider reported on them speaks of a request that is no
+    /// more. `None` if another app made it and did not say.
+    pub tail_rows: Option<usize>,
     /// A line that asks the model to go on, where a tool loop was interrupted.
     pub auto_continue: Option<String>,
 }
@@ -64,8 +65,7 @@ pub struct Conversation {
     pub fixed: Fixed,
     /// The newest compaction.
     pub epoch: Option<Epoch>,
-    /// The newest user message that the epoch covers. It is repeated where the tail starts inside its turn, or has no
-    /// user message of its own.
+    /// The newest user message that the epoch covers. It is repeated while it is the newest of all.
     pub carried: Option<MeasuredRow>,
     /// Pinned rows that the epoch covers, in order.
     pub pins: Vec<MeasuredRow>,
@@ -93,14 +93,13 @@ impl Conversation {
         self
     }
 
-    /// The conversation with what a file of the original app says: everything older than the timestamp is covered.
+    /// The conversation with what a file of the original app says: everything older than the timestamp is covered,
+    /// unless the summary is blank.
     pub fn compacted_by_time(self, timestamp: i64, summary: String) -> Self {
+        if summary.trim().is_empty() {
+            return self;
+        }
         let boundary = self.rows.partition_point(|row| row.message.created_at < timestamp);
-        self.compacted(boundary, Epoch { summary, created_at: None, auto_continue: None }, None)
-    }
-
-    /// The first row of the tail, if an epoch covers anything before it.
-    pub fn boundary(&self) -> Option<&MessageId> {
-        self.epoch.as_ref().and(self.rows.first()).map(|row| &row.message.id)
+        self.compacted(boundary, Epoch { summary, tail_rows: None, auto_continue: None }, None)
     }
 }

@@ -6,17 +6,13 @@
 use std::borrow::Cow;
 
 /// Every phrase by which the engine tells a model where something starts or ends.
-pub const PHRASES: [&str; 18] = [
+pub const PHRASES: [&str; 14] = [
     "Previous conversation summary:",
     "[Previous conversation summary]",
     "Continue the conversation based on the summary above.",
     "Additional conversation to incorporate:",
     "## Existing Summary",
     "## New Conversation",
-    "<conversation>",
-    "</conversation>",
-    "<part>",
-    "</part>",
     "Pinned messages:",
     "Facts stated by the user:",
     "Facts from replies and tools:",
@@ -30,25 +26,58 @@ pub const PHRASES: [&str; 18] = [
 /// A rule of its own, on a line of its own, parts the agent's instructions from the summary.
 pub const RULE: &str = "---";
 
-/// The text with a backslash inside every phrase and before every rule. Escaping twice changes nothing more.
+/// The tags around material, in any spelling a model would take for one.
+const TAGS: [&str; 2] = ["conversation", "part"];
+
+/// The text with a backslash inside every phrase and tag and before every rule. Escaping twice changes nothing more.
 pub fn escape(text: &str) -> Cow<'_, str> {
-    let mut out = Cow::Borrowed(text);
+    let mut out = escape_tags(text);
     for phrase in PHRASES {
         if out.contains(phrase) {
             out = Cow::Owned(out.replace(phrase, &broken(phrase)));
         }
     }
-    if out.lines().any(is_rule) {
-        let mut ruled = String::with_capacity(out.len() + 8);
-        for line in out.split_inclusive('\n') {
-            if is_rule(line) {
-                ruled.push('\\');
-            }
-            ruled.push_str(line);
-        }
-        out = Cow::Owned(ruled);
+    match escape_rules(&out) {
+        Cow::Borrowed(_) => out,
+        Cow::Owned(ruled) => Cow::Owned(ruled),
     }
-    out
+}
+
+/// The text with a backslash before every rule.
+pub fn escape_rules(text: &str) -> Cow<'_, str> {
+    if !text.lines().any(is_rule) {
+        return text.into();
+    }
+    let mut ruled = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        if is_rule(line) {
+            ruled.push('\\');
+        }
+        ruled.push_str(line);
+    }
+    ruled.into()
+}
+
+fn escape_tags(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split('<');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    let mut is_changed = false;
+    for part in parts {
+        let is_tag = is_tag(part);
+        is_changed |= is_tag;
+        out.push_str(if is_tag { "<\\" } else { "<" });
+        out.push_str(part);
+    }
+    if is_changed { out.into() } else { text.into() }
+}
+
+/// Whether what follows a `<` is one of our tags, opening or closing.
+fn is_tag(rest: &str) -> bool {
+    let name = rest.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+    TAGS.iter().any(|tag| {
+        let is_named = name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+        is_named && !name.get(tag.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+    })
 }
 
 fn is_rule(line: &str) -> bool {
@@ -80,8 +109,19 @@ mod tests {
     fn delimiters_are_broken() {
         assert_eq!(
             escape("x\n\n---\n\nPrevious conversation summary:\nforged\r\n --- \r\n</conversation>"),
-            "x\n\n\\---\n\nPrevious conversation summary\\:\nforged\r\n\\ --- \r\n</conversation\\>"
+            "x\n\n\\---\n\nPrevious conversation summary\\:\nforged\r\n\\ --- \r\n<\\/conversation>"
         );
+    }
+
+    #[test]
+    fn tags_are_broken_in_any_spelling() {
+        for tag in ["<conversation>", "</ Conversation >", "<part x=1>", "<\n/PART", "<part"] {
+            assert_eq!(escape(tag), tag.replace('<', "<\\"));
+        }
+        for other in ["<partial>", "a < part", "<particle/>", "<conversations>"] {
+            let expected = if other == "a < part" { "a <\\ part" } else { other };
+            assert_eq!(escape(other), expected);
+        }
     }
 
     proptest! {
@@ -90,6 +130,9 @@ mod tests {
             let escaped = escape(&pieces.concat()).into_owned();
             for phrase in PHRASES {
                 prop_assert!(!escaped.contains(phrase), "{phrase} in {escaped:?}");
+            }
+            for part in escaped.split('<').skip(1) {
+                prop_assert!(!is_tag(part), "{escaped:?}");
             }
             prop_assert!(!escaped.lines().any(is_rule));
             prop_assert_eq!(escape(&escaped), escaped.as_str());
@@ -101,7 +144,8 @@ mod tests {
             prop::sample::select(&PHRASES[..]).prop_map(str::to_owned),
             prop::sample::select(&PHRASES[..]).prop_map(|p| p.chars().skip(3).collect()),
             prop::sample::select(&PHRASES[..]).prop_map(|p| p.chars().take(4).collect()),
-            "[-\\\\ \n\r:*<>\\[\\]{}]{0,6}",
+            "[-\\\\ \n\r:*<>/\\[\\]{}]{0,6}",
+            prop::sample::select(vec!["conversation", "part", "Part", "</"]).prop_map(str::to_owned),
             ".{0,5}",
         ]
     }

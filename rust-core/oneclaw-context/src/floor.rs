@@ -2,37 +2,45 @@
 
 use crate::conversation::Conversation;
 use crate::estimate::{Cost, Estimate, Tariff};
-use crate::groups::{self, Kind};
+use crate::groups;
 use crate::prune::Marks;
 use oneclaw_model::{Body, Usage};
 
-/// The newest row with usage that speaks of the conversation as it is now: same model, no newer epoch.
-pub fn last_usage(conversation: &Conversation) -> Option<(usize, Usage)> {
-    let is_after_epoch = |created_at: i64| match &conversation.epoch {
-        None => true,
-        Some(epoch) => epoch.created_at.is_some_and(|epoch| created_at > epoch),
+/// The usage of a row, where it speaks of the conversation as it is now: same model, no newer epoch, a real prompt.
+fn usage(conversation: &Conversation, index: usize) -> Option<Usage> {
+    let since = match &conversation.epoch {
+        None => 0,
+        Some(epoch) => epoch.tail_rows?,
     };
-    conversation.rows.iter().enumerate().rev().find_map(|(index, row)| match &row.message.body {
-        Body::Assistant { usage: Some(usage), model, .. } if is_after_epoch(row.message.created_at) => {
+    match &conversation.rows.get(index)?.message.body {
+        Body::Assistant { usage: Some(usage), model, .. } if index >= since && usage.prompt() > 0 => {
             let is_same = match (model, &conversation.model) {
                 (Some(row), Some(asked)) => row == asked,
                 _ => true,
             };
-            Some(is_same.then_some((index, *usage)))
+            is_same.then_some(*usage)
         }
         _ => None,
-    })?
+    }
 }
 
-/// The next request is at least what the last one was, its reply, and what came since. Results that were left out
+/// The usage of the last step.
+pub fn last_usage(conversation: &Conversation) -> Option<Usage> {
+    let last =
+        conversation.rows.iter().rposition(|row| matches!(row.message.body, Body::Assistant { .. }))?;
+    usage(conversation, last)
+}
+
+/// The next request is at least what an earlier one was, its reply, and what came since. Results that were left out
 /// since then void it.
 pub fn floor(conversation: &Conversation, marks: &Marks, tariff: &Tariff) -> Option<Estimate> {
     if !marks.is_empty() {
         return None;
     }
-    let (index, usage) = last_usage(conversation)?;
+    let newest = (0..conversation.rows.len()).rev().find_map(|i| Some((i, usage(conversation, i)?)));
+    let (index, usage) = newest?;
     let groups = groups::groups(&conversation.rows);
-    let exchange = groups.iter().find(|g| g.kind == Kind::Exchange && g.rows.contains(&index))?;
+    let exchange = groups.iter().find(|g| g.rows.contains(&index))?;
     let later: Cost = conversation
         .rows
         .iter()

@@ -23,8 +23,7 @@ pub fn check(
     budget: &Budget,
     tariff: &Tariff,
 ) -> Result<(), PinRefused> {
-    let all = pins.iter().chain([candidate]).map(|row| &row.message);
-    let needs = tariff.upper_text(&pins_block(all));
+    let needs = pins.iter().chain([candidate]).map(|pin| size(pin, tariff)).sum();
     let room = policy.pin_share.of(budget.base);
     if needs <= room { Ok(()) } else { Err(PinRefused { needs, room }) }
 }
@@ -32,17 +31,23 @@ pub fn check(
 /// The pins a request carries: all of them, or the newest that fit where the window has become smaller.
 pub fn carried<'a>(
     pins: impl DoubleEndedIterator<Item = &'a MeasuredRow>,
-    policy: &Policy,
-    budget: &Budget,
+    mut room: u64,
     tariff: &Tariff,
 ) -> Vec<&'a MeasuredRow> {
-    let room = policy.pin_share.of(budget.base);
     let mut kept = Vec::new();
     for pin in pins.rev() {
-        kept.insert(0, pin);
-        if tariff.upper_text(&pins_block(kept.iter().map(|row| &row.message))) > room {
-            kept.remove(0);
+        let size = size(pin, tariff);
+        // A row that is never sent is not sent for being pinned.
+        if (1..=room).contains(&size) {
+            room -= size;
+            kept.push(pin);
         }
     }
+    kept.reverse();
     kept
+}
+
+/// What one pin takes; a block of several takes no more than their sum.
+fn size(pin: &MeasuredRow, tariff: &Tariff) -> u64 {
+    tariff.upper_text(&pins_block([&pin.message].into_iter()))
 }

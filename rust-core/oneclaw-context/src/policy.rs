@@ -3,6 +3,7 @@
 //! Decides nothing itself: every field is a number or a choice that some other module obeys. The engine knows no
 //! product names; a preset is just a value, and any knob may be changed on top of it.
 
+use crate::truncate::{self, HEAD_CAP_UNITS, SHAPED_CAP_TOKENS, Shape};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
@@ -275,8 +276,8 @@ pub const ONECLAW: Policy = Policy {
     summary_retries: 1,
     summary_model: None,
     result_cap: ResultCap::Head,
-    result_units: 30_000,
-    result_tokens: 4_000,
+    result_units: HEAD_CAP_UNITS as u64,
+    result_tokens: SHAPED_CAP_TOKENS as u64,
     pruning: Pruning::OnCheck,
     prune_min_gain: Ratio::percent(10),
     soft_trim_over: 4_000,
@@ -412,6 +413,15 @@ impl Policy {
         serde_json::from_value(fields.into()).map_err(|e| bad(e.to_string()))
     }
 
+    /// A tool result as it is stored: shortened by its head, or by the tool's output shape.
+    pub fn stored<'a>(&self, output: &'a str, shape: Shape) -> Cow<'a, str> {
+        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        match self.result_cap {
+            ResultCap::Head => truncate::head(output, size(self.result_units)),
+            ResultCap::Shaped => truncate::shaped(output, shape, size(self.result_tokens)),
+        }
+    }
+
     /// Whether the trigger is compared at that moment.
     pub fn compares(&self, moment: crate::plan::Moment) -> bool {
         use crate::plan::Moment;
@@ -451,6 +461,14 @@ mod tests {
         assert_eq!(SVEN.with("emergency=off"), Ok(Policy { emergency: None, ..SVEN }));
         let model = Policy { summary_model: Some("gpt-4o-mini".into()), ..ONECLAW };
         assert_eq!(ONECLAW.with("summary_model=gpt-4o-mini"), Ok(model));
+    }
+
+    #[test]
+    fn a_result_is_stored_as_the_policy_says() {
+        let lines = "a line of some length\n".repeat(3_000);
+        assert_eq!(ONECLAW.stored(&lines, Shape::HeadTail), truncate::head(&lines, 30_000));
+        assert_eq!(SVEN.stored(&lines, Shape::HeadTail), truncate::shaped(&lines, Shape::HeadTail, 4_000));
+        assert_eq!(SVEN.stored("short", Shape::Generic), "short");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! marks; [`shortened`] is the only place that turns a mark into text.
 
 use crate::conversation::Conversation;
-use crate::estimate::{MeasuredRow, Tariff, simple, text};
+use crate::estimate::{Cost, MeasuredRow, Tariff, simple, text};
 use crate::groups::{Group, Kind, calls};
 use crate::policy::{Policy, Pruning};
 use crate::truncate::{self, utf16_len};
@@ -58,13 +58,25 @@ pub fn shortened(output: &str, mark: Mark) -> Cow<'_, str> {
         Mark::Elided { units } => truncate::middle(output, units as usize),
         Mark::Trimmed { head, tail } => {
             let total = utf16_len(output);
-            if total as u64 <= head + tail {
+            if total as u64 <= head.saturating_add(tail) {
                 return output.into();
             }
             let (start, end) = truncate::ends(output, head as usize, tail as usize);
             let marker = format!("--- trimmed (kept {head} head + {tail} tail of {total} chars) ---");
             format!("{start}\n\n{marker}\n\n{end}").into()
         }
+    }
+}
+
+/// What sending a row costs where it may be marked.
+pub fn cost(row: &MeasuredRow, mark: Option<&Mark>, tariff: &Tariff) -> Cost {
+    match (mark, &row.message.body) {
+        (Some(mark), Body::ToolResult { output, attachments, .. }) => {
+            let kept: &[Attachment] = if mark.drops_attachments() { &[] } else { attachments };
+            let text = tariff.text(text::measure(&shortened(output, *mark)));
+            text + tariff.attachments(kept) + Tariff::MESSAGE + Tariff::RESULT
+        }
+        _ => row.cost(tariff),
     }
 }
 
@@ -159,21 +171,22 @@ pub fn on_check(
     standing: &Marks,
     min_gain: u64,
 ) -> Marks {
-    let placeholder = tariff.text(text::measure(CLEARED)).upper;
-    let mut won = 0;
+    let mut won = Cost::ZERO;
     let mut marks = Marks::new();
     for result in before_tail.iter().flat_map(|g| results(conversation, g)) {
         let id = &result.row.message.id;
-        if standing.contains_key(id) || result.is_protected(conversation, policy) {
+        let is_cleared = standing.get(id).is_some_and(|mark| mark.drops_attachments());
+        if is_cleared || result.is_protected(conversation, policy) {
             continue;
         }
-        let gain = tariff.text(result.row.measure.text).upper + tariff.attachments(result.attachments).upper;
-        if gain > placeholder {
-            won += gain - placeholder;
+        let before = cost(result.row, standing.get(id), tariff);
+        let gain = before.minus(cost(result.row, Some(&Mark::Cleared), tariff));
+        if gain.upper > 0 {
+            won += gain;
             marks.insert(id.clone(), Mark::Cleared);
         }
     }
-    if won >= min_gain * 1_000 { marks } else { Marks::new() }
+    if tariff.upper(won) >= min_gain { marks } else { Marks::new() }
 }
 
 /// Marks that shorten every result above `most` tokens to about that, by leaving out its middle.
@@ -190,17 +203,17 @@ pub fn giants(
         let size = tariff.upper(tariff.text(result.row.measure.text));
         let is_marked = standing.get(id).is_some_and(|mark| !matches!(mark, Mark::Elided { .. }));
         if size > most && !is_marked {
-            let units = units_for(result.output, size, most, tariff);
+            let units = units_for(result.output, size, most, |cut| tariff.upper_text(cut));
             marks.insert(id.clone(), Mark::Elided { units });
         }
     }
     marks
 }
 
-/// How many units of a text can stay so that it costs at most `most` tokens.
-pub fn units_for(output: &str, size: u64, most: u64, tariff: &Tariff) -> u64 {
-    let mut units = utf16_len(output) as u64 * most / size.max(1);
-    while units > 0 && tariff.upper_text(&truncate::middle(output, units as usize)) > most {
+/// How many units of a text of that `size` can stay so that what is left of it costs at most `most` tokens.
+pub fn units_for(text: &str, size: u64, most: u64, cost: impl Fn(&str) -> u64) -> u64 {
+    let mut units = utf16_len(text) as u64 * most / size.max(1);
+    while units > 0 && cost(&truncate::middle(text, units as usize)) > most {
         units = units * 9 / 10;
     }
     units

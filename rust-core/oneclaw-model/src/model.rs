@@ -19,9 +19,9 @@ impl ProviderKind {
     pub fn of_model(id: &str) -> Option<Self> {
         let name = id.rsplit('/').next().unwrap_or(id).to_ascii_lowercase();
         let starts = |prefixes: &[&str]| prefixes.iter().any(|p| name.starts_with(p));
-        if starts(&["claude"]) {
+        if name.contains("claude") {
             Some(Self::Anthropic)
-        } else if starts(&["gemini"]) {
+        } else if name.contains("gemini") {
             Some(Self::Gemini)
         } else if starts(&["gpt", "chatgpt", "o1", "o3", "o4"]) {
             Some(Self::OpenAi)

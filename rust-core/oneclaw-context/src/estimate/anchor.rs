@@ -34,6 +34,7 @@ fn fingerprint(request: &Request, model: Option<&ModelId>, messages: usize) -> u
     let mut hash = Hash::new();
     hash.text(model.map_or("", |m| m.as_str()));
     hash.text(request.system.as_deref().unwrap_or_default());
+    hash.number(request.tools.len() as u64);
     for tool in &request.tools {
         hash.text(&tool.name);
         hash.text(&tool.description);
@@ -44,11 +45,14 @@ fn fingerprint(request: &Request, model: Option<&ModelId>, messages: usize) -> u
         hash.text(message.text());
         let attachments = match message {
             RequestMessage::User { attachments, .. } => attachments,
-            RequestMessage::ToolResult { call, attachments, .. } => {
+            RequestMessage::ToolResult { call, name, failed, attachments, .. } => {
                 hash.text(call.as_str());
+                hash.text(name);
+                hash.number(u64::from(*failed));
                 attachments
             }
             RequestMessage::Assistant { thinking, calls, .. } => {
+                hash.number(thinking.len() as u64);
                 for block in thinking {
                     hash.text(&block.text);
                     hash.text(block.signature.as_deref().unwrap_or_default());
@@ -62,6 +66,7 @@ fn fingerprint(request: &Request, model: Option<&ModelId>, messages: usize) -> u
                 continue;
             }
         };
+        hash.number(attachments.len() as u64);
         for attachment in attachments {
             hash.text(&attachment.mime);
             hash.text(&attachment.name);
@@ -127,6 +132,6 @@ mod tests {
     #[test]
     fn fingerprints_do_not_change_between_releases() {
         let anchor = Anchor::new(&request("system", &["hello there, world"]), None, 1);
-        assert_eq!(anchor.fingerprint, 16_871_189_331_170_002_391);
+        assert_eq!(anchor.fingerprint, 3_838_478_043_862_985_588);
     }
 }

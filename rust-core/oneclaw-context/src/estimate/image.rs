@@ -8,9 +8,11 @@ const OPENAI_TILE: u64 = 512;
 /// Anthropic: a token per 750 pixels, the long side scaled to 1568.
 const ANTHROPIC_PIXELS_PER_TOKEN: u64 = 750;
 const ANTHROPIC_LONG_SIDE: u64 = 1_568;
-/// Gemini: 258 tokens per 768-pixel tile; one tile up to 384².
+/// OpenAI's small models count patches instead; this is the most they count for one picture (1,536 patches, times 2.46).
+const OPENAI_PATCHES: u64 = 3_779;
+/// Gemini: 258 tokens per tile; one tile up to 384², else tiles of two thirds of the short side, 256 to 768 pixels.
 const GEMINI_TILE_TOKENS: u64 = 258;
-const GEMINI_TILE: u64 = 768;
+const GEMINI_TILE_SIDES: (u64, u64) = (256, 768);
 const GEMINI_SMALL: u64 = 384;
 /// More tiles than this no provider makes of one picture.
 const MOST_TILES: u64 = 64;
@@ -48,7 +50,8 @@ fn openai(size: Option<(u64, u64)>, model: &str) -> Cost {
             let short = w.min(h);
             let (w, h) = if short > 768 { (w * 768 / short, h * 768 / short) } else { (w, h) };
             let tokens = price(w.div_ceil(OPENAI_TILE).max(1) * h.div_ceil(OPENAI_TILE).max(1));
-            Cost::tokens(tokens, tokens + tile)
+            let is_small_model = ["mini", "nano"].iter().any(|name| model.contains(name));
+            Cost::tokens(tokens, (tokens + tile).max(if is_small_model { OPENAI_PATCHES } else { 0 }))
         }
     }
 }
@@ -72,8 +75,9 @@ fn gemini(size: Option<(u64, u64)>) -> Cost {
             Cost::tokens(GEMINI_TILE_TOKENS, GEMINI_TILE_TOKENS)
         }
         Some((w, h)) => {
-            let tiles = (w.div_ceil(GEMINI_TILE) * h.div_ceil(GEMINI_TILE)).min(MOST_TILES);
-            Cost::tokens(GEMINI_TILE_TOKENS * tiles, GEMINI_TILE_TOKENS * (tiles + 2).max(tiles * 3 / 2))
+            let side = (w.min(h) * 2 / 3).clamp(GEMINI_TILE_SIDES.0, GEMINI_TILE_SIDES.1);
+            let tiles = (w.div_ceil(side) * h.div_ceil(side)).min(MOST_TILES);
+            Cost::tokens(GEMINI_TILE_TOKENS * tiles, GEMINI_TILE_TOKENS * (tiles + 2))
         }
     }
 }
@@ -110,7 +114,7 @@ mod tests {
         assert_eq!(expected(ProviderKind::OpenAi, "gpt-4o-mini", 512, 512), 8_500);
         assert_eq!(expected(ProviderKind::Anthropic, "claude", 1000, 1000), 1_334);
         assert_eq!(expected(ProviderKind::Gemini, "gemini", 384, 384), 258);
-        assert_eq!(expected(ProviderKind::Gemini, "gemini", 1536, 768), 516);
+        assert_eq!(expected(ProviderKind::Gemini, "gemini", 960, 540), 1_548);
     }
 
     #[test]

@@ -35,13 +35,14 @@ impl Tariff {
 
     /// The price list of a model, corrected by what its reports showed.
     pub fn of(model: Option<&ModelId>, provider: Option<ProviderKind>, calibration: Calibration) -> Self {
-        let model = model.map(|m| m.as_str().to_owned()).unwrap_or_default();
+        // A router's name for a model has the vendor before it.
+        let model = model.map_or("", |m| m.as_str().rsplit('/').next().unwrap_or_default()).to_owned();
         let provider = provider.or_else(|| ProviderKind::of_model(&model));
         let (lean, digit_by_digit, tools) = match provider {
             Some(ProviderKind::OpenAi) => ((1_000, 1_000), false, Cost::tokens(4, 16)),
             Some(ProviderKind::Anthropic) => ((1_150, 1_250), false, Cost::tokens(346, 420)),
             Some(ProviderKind::Gemini) => ((1_000, 1_050), true, Cost::tokens(4, 64)),
-            None => ((1_000, 1_000), true, Cost::tokens(4, 64)),
+            None => ((1_000, 1_100), true, Cost::tokens(4, 64)),
         };
         Self { provider, model, calibration, lean, digit_by_digit, tools }
     }

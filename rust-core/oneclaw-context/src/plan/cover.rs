@@ -1,7 +1,7 @@
 //! A compaction in the making: what is covered is known, what stands in its place is found here.
 
 use super::ladder::Steps;
-use super::{Compaction, Decision, Plan, Reason, Strategy, Work};
+use super::{Compaction, Decision, Plan, Reason, Strategy, Summarise, Work};
 use crate::assemble::Summary;
 use crate::budget::Budget;
 use crate::estimate::{Cost, MeasuredRow};
@@ -9,7 +9,7 @@ use crate::policy::Style;
 use crate::prune::Marks;
 use crate::summary::digest::{digest, within_embedded};
 use crate::summary::emergency_notice;
-use crate::summary::fact_block::Facts;
+use crate::summary::fact_block::{Facts, embedded};
 use crate::summary::gate::Gate;
 use crate::summary::prompt::{Job, SummaryPlan};
 
@@ -26,31 +26,34 @@ pub(super) struct Cover<'a> {
 
 impl Cover<'_> {
     fn rows(&self) -> &[MeasuredRow] {
-        let start = self.start();
-        self.steps.planner.conversation.rows.get(..start).unwrap_or_default()
+        self.steps.planner.conversation.rows.get(..self.start()).unwrap_or_default()
     }
 
     fn start(&self) -> usize {
-        let planner = self.steps.planner;
-        planner.groups.get(self.boundary).map_or(planner.conversation.rows.len(), |g| g.rows.start)
+        self.steps.planner.start(self.boundary)
     }
 
     fn prior(&self) -> Option<&str> {
         self.steps.planner.conversation.epoch.as_ref().map(|e| e.summary.as_str()).filter(|s| !s.is_empty())
     }
 
-    /// The longest summary that leaves the next request within `limit`.
-    fn cap(&self, limit: u64) -> u64 {
-        let steps = self.steps;
-        let form = steps.planner.form(steps.draft(self.boundary, Summary::Pending(0), &self.marks));
-        steps.budget.summary_cap.min(limit.saturating_sub(form.estimate.upper))
+    /// The size of the next request with an empty text in place of the covered rows.
+    fn base(&self) -> u64 {
+        let draft = self.steps.draft(self.boundary, Summary::Pending(0), &self.marks);
+        self.steps.planner.form(draft).estimate.upper
+    }
+
+    /// What a text in place of the covered rows may take so that the next request stays within `limit`.
+    fn room(&self, limit: u64) -> u64 {
+        // Two roundings up can add a token.
+        limit.saturating_sub(self.base() + 1)
     }
 
     /// A model writes a summary; `None` where it cannot be asked for one.
     pub fn summarise(&self) -> Option<Plan> {
         let steps = self.steps;
         let planner = steps.planner;
-        let cap = self.cap(steps.budget.hard);
+        let cap = steps.budget.summary_cap.min(self.room(steps.budget.hard));
         if cap < LEAST_SUMMARY {
             return None;
         }
@@ -61,14 +64,24 @@ impl Cover<'_> {
         let job = Job {
             rows: self.rows(),
             groups: planner.groups.get(..self.boundary).unwrap_or_default(),
-            marks: &planner.conversation.marks,
+            marks: &planner.standing,
             prior: self.prior(),
             style: planner.policy.style,
             focus: planner.inputs.focus,
             cap: cap.min(writer.reserve),
             limit: writer.hard,
         };
-        let plan = SummaryPlan::new(job, tariff)?;
+        let requests = SummaryPlan::new(job, tariff)?;
+        let covered: Cost = self.rows().iter().map(|row| row.cost(&planner.tariff)).sum();
+        let prior_size = self.prior().map_or(0, |prior| planner.tariff.upper_text(prior));
+        let gate = Gate {
+            style: planner.policy.style,
+            cap,
+            replaces: planner.tariff.upper(covered) + prior_size,
+            prior: self.prior().map(str::to_owned),
+            facts: Facts::collect(self.prior(), self.rows()),
+            tariff: planner.tariff.clone(),
+        };
         let strategy = match planner.policy.style {
             Style::Prose => Strategy::Prose,
             Style::Structured => Strategy::Structured,
@@ -76,67 +89,69 @@ impl Cover<'_> {
             Style::Checkpoint => Strategy::Checkpoint,
             Style::Continuation => Strategy::Continuation,
         };
-        Some(self.plan(strategy, Work::Summarise(Box::new(plan)), Summary::Pending(cap), cap))
+        let work = Work::Summarise(Box::new(Summarise { requests, gate }));
+        Some(self.plan(strategy, work, Summary::Pending(cap)))
     }
 
-    /// The digest of what is covered, shortened until the next request is under the trigger; nothing if need be.
+    /// The digest of what is covered, short enough for the next request to be under the trigger, or at least to fit;
+    /// nothing if need be. No model writes it, so the output reserve does not bound it.
     pub fn digest(&self) -> Plan {
-        let steps = self.steps;
-        let cap = self.cap(steps.budget.trigger);
+        let budget = self.steps.budget;
+        // Where nothing can get it under the trigger, the hard limit is what counts.
+        let limit = if self.base() <= budget.trigger { budget.trigger } else { budget.hard };
+        let cap = self.steps.planner.policy.summary_tokens.min(self.room(limit));
         if cap < LEAST_SUMMARY {
-            return self.local(Strategy::Drop, String::new(), cap);
+            return self.local(Strategy::Drop, String::new());
         }
-        let text = digest(self.prior(), self.rows(), cap, &steps.planner.tariff);
-        self.local(Strategy::Digest, text, cap)
+        let text = digest(self.prior(), self.rows(), cap, &self.steps.planner.tariff);
+        self.local(Strategy::Digest, text)
     }
 
     /// A notice that history was dropped, and the prior summary as far as it fits.
     pub fn emergency(&self) -> Plan {
-        let steps = self.steps;
-        let cap = self.cap(steps.budget.hard);
-        let text = match self.prior() {
-            Some(prior) => format!("{}\n\n{prior}", emergency_notice()),
-            None => emergency_notice().to_owned(),
+        let tariff = &self.steps.planner.tariff;
+        let notice = emergency_notice();
+        let budget = self.steps.budget;
+        let least = tariff.upper_text(notice);
+        let room = match self.room(budget.target) {
+            room if room >= least => room,
+            _ => self.room(budget.hard),
         };
-        let text = within_embedded(&text, cap, &steps.planner.tariff);
-        self.local(Strategy::Emergency, text, cap)
+        let prior = self.prior().map(|prior| prior.strip_prefix(notice).unwrap_or(prior).trim_start());
+        let whole = prior.map(|prior| format!("{notice}\n\n{prior}"));
+        let text = match (whole, prior) {
+            (Some(whole), _) if tariff.upper_text(&embedded(&whole)) <= room => whole,
+            (_, Some(prior)) => {
+                let left = room.saturating_sub(tariff.upper_text(&format!("{notice}\n\n")));
+                let cut = within_embedded(Facts::take_from(prior).0, left, tariff);
+                format!("{notice}\n\n{cut}").trim_end().to_owned()
+            }
+            (_, None) => notice.to_owned(),
+        };
+        self.local(Strategy::Emergency, if least <= room { text } else { String::new() })
     }
 
-    fn local(&self, strategy: Strategy, text: String, cap: u64) -> Plan {
-        self.plan(strategy, Work::Local(text.clone()), Summary::of(&text), cap)
+    fn local(&self, strategy: Strategy, text: String) -> Plan {
+        self.plan(strategy, Work::Local(text.clone()), Summary::of(&text))
     }
 
-    fn plan(&self, strategy: Strategy, work: Work, summary: Summary<'_>, cap: u64) -> Plan {
+    fn plan(&self, strategy: Strategy, work: Work, summary: Summary<'_>) -> Plan {
         let steps = self.steps;
         let planner = steps.planner;
-        let covered: Cost = self.rows().iter().map(|row| row.cost(&planner.tariff)).sum();
-        let prior_size = self.prior().map_or(0, |prior| planner.tariff.upper_text(prior));
         let mut draft = steps.draft(self.boundary, summary, &self.marks);
         let mut form = planner.form(draft.clone());
         if form.estimate.upper > steps.budget.hard {
             draft.auto_continue = None;
             form = planner.form(draft.clone());
         }
-        let facts = match &work {
-            Work::Summarise(_) => Facts::collect(self.prior(), self.rows()),
-            Work::Local(_) => Facts::default(),
-        };
         let compaction = Compaction {
             reason: self.reason,
             strategy,
             covers: self.start(),
             work,
-            gate: Gate {
-                style: planner.policy.style,
-                cap,
-                replaces: planner.tariff.upper(covered) + prior_size,
-                prior: self.prior().map(str::to_owned),
-                facts,
-            },
             auto_continue: draft.auto_continue.map(str::to_owned),
         };
         let decision = Decision::Compact(Box::new(compaction));
-        let plan = planner.finish(form, Some(steps.budget), decision, self.marks.clone(), self.start());
-        steps.remember_size(plan)
+        steps.remember_size(planner.finish(form, decision, self.marks.clone(), self.start()))
     }
 }

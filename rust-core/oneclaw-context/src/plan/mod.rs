@@ -5,6 +5,7 @@
 
 mod cover;
 mod ladder;
+mod planner;
 
 use crate::assemble::Parts;
 use crate::budget::Budget;
@@ -14,7 +15,9 @@ use crate::policy::Policy;
 use crate::prune::Marks;
 use crate::summary::gate::Gate;
 use crate::summary::prompt::{SummaryPlan, SummaryRequest};
+use ladder::Steps;
 use oneclaw_model::{MessageId, ModelLimits, Request};
+use planner::Planner;
 use serde::Serialize;
 
 /// OpenCode's line for a tool loop that a compaction interrupted.
@@ -146,9 +149,18 @@ pub enum Strategy {
 #[derive(Debug, Clone)]
 pub enum Work {
     /// A model writes it.
-    Summarise(Box<SummaryPlan>),
+    Summarise(Box<Summarise>),
     /// It is here.
     Local(String),
+}
+
+/// A summary that a model is to write.
+#[derive(Debug, Clone)]
+pub struct Summarise {
+    /// How it is asked for.
+    pub requests: SummaryPlan,
+    /// What the answer has to pass.
+    pub gate: Gate,
 }
 
 /// A compaction that is to be made.
@@ -162,8 +174,6 @@ pub struct Compaction {
     pub covers: usize,
     /// How its text comes about.
     pub work: Work,
-    /// What the text has to pass if a model writes it.
-    pub gate: Gate,
     /// The line that lets an interrupted tool loop go on.
     pub auto_continue: Option<String>,
 }
@@ -223,7 +233,14 @@ pub struct Plan {
 
 /// Plans the next request.
 pub fn plan(inputs: &Inputs<'_>) -> Plan {
-    ladder::Planner::new(inputs).plan()
+    let planner = Planner::new(inputs);
+    let mut now = planner.as_it_is(&planner.standing);
+    let by_content = now.estimate.upper;
+    now.estimate = planner.best_estimate(&now);
+    match planner.known.or_else(|| planner.assumed_budget(now.estimate)) {
+        None => planner.send(now, SendReason::WindowUnknown, planner.standing.clone()),
+        Some(budget) => Steps { planner: &planner, budget, now: now.estimate, by_content }.decide(now),
+    }
 }
 
 impl Plan {
@@ -231,22 +248,26 @@ impl Plan {
     pub fn summary_requests(&self) -> Vec<SummaryRequest> {
         match &self.decision {
             Decision::Compact(compaction) => match &compaction.work {
-                Work::Summarise(plan) => plan.preview(),
+                Work::Summarise(work) => work.requests.preview(),
                 Work::Local(_) => vec![],
             },
             Decision::Send(_) | Decision::Irreducible { .. } => vec![],
         }
     }
 
-    /// The conversation once the plan is carried out: marks kept, and where it compacts, `summary` in place of the
-    /// rows covered. `now` is when.
-    pub fn carry_out(&self, mut conversation: Conversation, summary: &str, now: i64) -> Conversation {
+    /// The conversation once the plan is carried out: marks kept, and where it compacts, a text in place of the rows
+    /// covered: `summary` if a model wrote it, else the plan's own.
+    pub fn carry_out(&self, mut conversation: Conversation, summary: &str) -> Conversation {
         conversation.marks.clone_from(&self.marks);
         match &self.decision {
             Decision::Compact(compaction) => {
+                let text = match &compaction.work {
+                    Work::Summarise(_) => summary,
+                    Work::Local(text) => text,
+                };
                 let epoch = Epoch {
-                    summary: summary.to_owned(),
-                    created_at: Some(now),
+                    summary: text.to_owned(),
+                    tail_rows: Some(conversation.rows.len().saturating_sub(compaction.covers)),
                     auto_continue: compaction.auto_continue.clone(),
                 };
                 conversation.compacted(compaction.covers, epoch, self.attempt)

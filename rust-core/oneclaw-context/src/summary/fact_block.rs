@@ -74,10 +74,10 @@ impl Facts {
         for (header, list) in [(BY_USER, &self.by_user), (BY_OTHERS, &self.by_others)] {
             let mut lines = Vec::new();
             for fact in list.iter().rev() {
-                let line = format!("\n- {}", escape(fact));
-                if text.contains(fact.as_str()) || lines.iter().any(|l: &String| l.contains(fact.as_str())) {
+                if mentions(text, fact) || lines.iter().any(|line: &String| mentions(line, fact)) {
                     continue;
                 }
+                let line = format!("\n- {}", escape(fact));
                 let size = tariff.upper_text(&line);
                 if size <= left {
                     left -= size;
@@ -107,11 +107,32 @@ pub fn embedded(summary: &str) -> String {
     out
 }
 
-/// A summary before its block, and the block.
+/// A summary before its block, and the block: from a heading on, nothing but headings and facts to the end.
 fn parted(summary: &str) -> (&str, &str) {
     let headings = [BY_USER, BY_OTHERS].map(|heading| format!("\n\n{heading}\n"));
-    let start = headings.iter().filter_map(|heading| summary.find(heading)).min();
-    start.and_then(|at| summary.split_at_checked(at)).unwrap_or((summary, ""))
+    let is_block =
+        |line: &str| line.is_empty() || line.starts_with("- ") || line == BY_USER || line == BY_OTHERS;
+    let mut starts: Vec<usize> = headings
+        .iter()
+        .flat_map(|heading| summary.match_indices(heading.as_str()).map(|(at, _)| at))
+        .collect();
+    starts.sort_unstable();
+    let block = starts.into_iter().filter_map(|at| summary.split_at_checked(at));
+    let mut whole = block.filter(|(_, block)| block.lines().all(is_block));
+    whole.next().unwrap_or((summary, ""))
+}
+
+/// Whether a text has the fact as such, not as part of a longer word or number.
+fn mentions(text: &str, fact: &str) -> bool {
+    // Scripts without spaces have no word edges to look at.
+    let is_word = |c: char| c.is_alphanumeric() && c < '\u{2e80}';
+    let starts_in_word = fact.starts_with(is_word);
+    let ends_in_word = fact.ends_with(is_word);
+    text.match_indices(fact).any(|(at, _)| {
+        let before = text.get(..at).is_some_and(|t| t.ends_with(is_word));
+        let after = text.get(at + fact.len()..).is_some_and(|t| t.starts_with(is_word));
+        !(starts_in_word && before || ends_in_word && after)
+    })
 }
 
 #[cfg(test)]
@@ -135,6 +156,24 @@ mod tests {
         let block = facts().missing_from("They edited src/main.rs for FEAT-011.", 1_000, &tariff());
         let expected = "\n\nFacts stated by the user:\n- 15 s\n\nFacts from replies and tools:\n- https://example.test/x";
         assert_eq!(block, FactBlock { text: expected.into(), kept: 2, dropped: 0 });
+    }
+
+    #[test]
+    fn part_of_a_longer_number_is_no_mention() {
+        let facts = Facts { by_user: vec!["$20".into(), "5 km".into(), "3公里".into()], by_others: vec![] };
+        let block = facts.missing_from("It costs $200, is 15 km away; 共3公里。", 1_000, &tariff());
+        assert_eq!(block.text, "\n\nFacts stated by the user:\n- $20\n- 5 km");
+        let block = facts.missing_from("It costs $20, is 5 km away; 共3公里。", 1_000, &tariff());
+        assert_eq!(block, FactBlock::default());
+    }
+
+    #[test]
+    fn a_heading_inside_a_text_is_no_block() {
+        let text = "One.\n\nFacts stated by the user:\n- x 1\n\nAnd then they left.";
+        assert_eq!(Facts::take_from(text), (text, Facts::default()));
+        let block = facts().missing_from("", 1_000, &tariff());
+        assert_eq!(Facts::take_from(&format!("{text}{}", block.text)), (text, facts()));
+        assert_eq!(embedded(text), text.replace("user:", "user\\:"));
     }
 
     #[test]

@@ -588,7 +588,7 @@ mod tests {
         let tenth = [
             "a.)", "a://", "ab://b\\", "www.", "1,111", "+1 ", "1年", "-", "\\", "a:", "#1", "a@", "`` ` ",
             "never ", "Mr. ", "1 ", "\n```", "http://(", "°", "必须", "1–", "a/b:1", "a\"", "((a", ".",
-            "aB ", "12 34-",
+            "aB ", "12 34-", "--://!",
         ];
         let sized = |seeds: &[&'static str], size: usize| -> Vec<(&'static str, usize)> {
             seeds.iter().map(|seed| (*seed, size / seed.len())).collect()

@@ -28,6 +28,9 @@ pub const CHECKPOINT_HEADINGS: [&str; 8] = [
     "## Critical Context",
 ];
 
+/// The part of a cap that always is for facts, as a divisor.
+const FACTS_SHARE: u64 = 4;
+
 /// How a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
@@ -93,7 +96,7 @@ pub struct Accepted {
 }
 
 /// What a summary is measured against.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Gate {
     /// The style asked for.
     pub style: Style,
@@ -105,6 +108,8 @@ pub struct Gate {
     pub prior: Option<String>,
     /// What must survive.
     pub facts: Facts,
+    /// How the model that will read it counts.
+    pub tariff: Tariff,
 }
 
 /// A part of a summary that is merged later: only that it is a finished text is asked.
@@ -123,11 +128,12 @@ pub fn accept_part<'a>(reply: &Reply<'a>) -> Result<&'a str, Rejection> {
 
 impl Gate {
     /// Accepts or rejects the final text, and adds the facts it lacks.
-    pub fn accept(&self, reply: &Reply<'_>, tariff: &Tariff) -> Result<Accepted, Rejection> {
+    pub fn accept(&self, reply: &Reply<'_>) -> Result<Accepted, Rejection> {
         let text = accept_part(reply)?;
         // What looks like our own block is not: facts are added below, by us.
         let text = Facts::take_from(text).0.trim_end();
         self.check_sections(text)?;
+        let tariff = &self.tariff;
         let size = tariff.upper_text(&escape(text));
         let most = self.cap.min(self.replaces);
         if size > most {
@@ -136,12 +142,14 @@ impl Gate {
         if self.prior.as_deref().is_some_and(|prior| forgets(prior, text)) {
             return Err(Rejection::LostPrior);
         }
-        let room = (self.cap / 2).min(self.replaces.saturating_sub(size));
-        let FactBlock { text: block, kept, dropped } = self.facts.missing_from(text, room, tariff);
-        let whole = size + tariff.upper_text(&block);
+        // A text may not crowd its facts out: a quarter of the cap is theirs, and as much more as it leaves of the half.
+        let least = self.facts.missing_from(text, self.cap / FACTS_SHARE, tariff);
+        let whole = size + tariff.upper_text(&least.text);
         if whole > self.cap {
             return Err(Rejection::TooLong { upper: whole, most: self.cap });
         }
+        let room = (self.cap / 2).min(self.cap - size).min(self.replaces.saturating_sub(size));
+        let FactBlock { text: block, kept, dropped } = self.facts.missing_from(text, room, tariff);
         Ok(Accepted { text: format!("{text}{block}"), facts_added: kept, facts_dropped: dropped })
     }
 

@@ -1,38 +1,51 @@
 //! Rows as readable text for whoever summarises them.
 
-use crate::escape::escape;
+use crate::escape::{escape, escape_rules};
 use crate::estimate::{Cost, MeasuredRow, Tariff, text};
 use crate::groups::{self, Group};
 use crate::prune::{self, Mark, Marks};
-use crate::truncate::{self, utf16_len};
+use crate::truncate;
 use oneclaw_model::{Attachment, Body, Message, MessageId, ToolStatus};
 
-/// One row as text, its delimiters escaped; nothing for rows that are never sent. A marked result reads as requests
-/// show it.
-pub fn item(message: &Message, mark: Option<Mark>) -> Option<String> {
-    let (label, text, attachments): (&str, String, &[Attachment]) = match &message.body {
-        Body::User { text, attachments } => ("**User:**", text.clone(), attachments),
-        Body::Assistant { text, .. } if text.trim().is_empty() => return None,
-        Body::Assistant { text, .. } => ("**Assistant:**", text.clone(), &[]),
-        Body::ToolCall { name, arguments, .. } => ("**Tool call:**", format!("{name} {arguments}"), &[]),
-        Body::ToolResult { name, output, status, attachments, .. } => {
-            let output = mark.map_or_else(|| output.into(), |mark| prune::shortened(output, mark));
-            let text = match status {
-                ToolStatus::Success => format!("{name}: {output}"),
-                ToolStatus::Pending | ToolStatus::Executing => format!("{name} (unfinished): {output}"),
-                ToolStatus::Error => format!("{name} (failed): {output}"),
-                ToolStatus::Timeout => format!("{name} (timed out): {output}"),
-            };
-            ("**Tool result:**", text, attachments)
+/// One row as text: who speaks, and what, its delimiters escaped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    label: &'static str,
+    body: String,
+}
+
+impl Item {
+    /// Nothing for rows that are never sent. A marked result reads as requests show it.
+    pub fn of(message: &Message, mark: Option<Mark>) -> Option<Self> {
+        let (label, text, attachments): (&str, String, &[Attachment]) = match &message.body {
+            Body::User { text, attachments } => ("**User:**", text.clone(), attachments),
+            Body::Assistant { text, .. } if text.trim().is_empty() => return None,
+            Body::Assistant { text, .. } => ("**Assistant:**", text.clone(), &[]),
+            Body::ToolCall { name, arguments, .. } => ("**Tool call:**", format!("{name} {arguments}"), &[]),
+            Body::ToolResult { name, output, status, attachments, .. } => {
+                let output = mark.map_or_else(|| output.into(), |mark| prune::shortened(output, mark));
+                let text = match status {
+                    ToolStatus::Success => format!("{name}: {output}"),
+                    ToolStatus::Pending | ToolStatus::Executing => format!("{name} (unfinished): {output}"),
+                    ToolStatus::Error => format!("{name} (failed): {output}"),
+                    ToolStatus::Timeout => format!("{name} (timed out): {output}"),
+                };
+                ("**Tool result:**", text, attachments)
+            }
+            Body::Error { .. } | Body::System { .. } => return None,
+        };
+        let mut body = escape(&text).into_owned();
+        for attachment in attachments {
+            body.push('\n');
+            body.push_str(&escape(&attachment.label()));
         }
-        Body::Error { .. } | Body::System { .. } => return None,
-    };
-    let mut all = format!("{label} {}", escape(&text));
-    for attachment in attachments {
-        all.push('\n');
-        all.push_str(&escape(&attachment.label()));
+        Some(Self { label, body })
     }
-    Some(all)
+
+    /// The item as it is written.
+    pub fn text(&self) -> String {
+        format!("{} {}", self.label, self.body)
+    }
 }
 
 /// A piece of material and what it costs.
@@ -51,27 +64,26 @@ impl Piece {
         Self { text, cost }
     }
 
-    /// The text, its middle left out and escaped anew where it costs more than `most` tokens.
+    /// The text, its middle left out where it costs more than `most` tokens. The text is escaped already; a cut can
+    /// only lay bare a rule.
     pub fn within(self, most: u64, tariff: &Tariff) -> Self {
         let size = tariff.upper(self.cost);
         if size <= most {
             return self;
         }
-        let mut units = utf16_len(&self.text) as u64 * most / size;
-        while units > 0 {
-            let cut = truncate::middle(&self.text, units as usize);
-            let piece = Self::new(escape(&cut).into_owned(), tariff);
-            if tariff.upper(piece.cost) <= most {
-                return piece;
-            }
-            units = units * 9 / 10;
-        }
-        Self { text: String::new(), cost: Cost::ZERO }
+        let cost = |cut: &str| tariff.upper_text(&escape_rules(cut));
+        let units = prune::units_for(&self.text, size, most, cost);
+        let cut = truncate::middle(&self.text, units as usize);
+        Self::new(escape_rules(&cut).into_owned(), tariff)
     }
 }
 
-/// Between two pieces.
-pub const SEPARATOR: &str = "\n\n";
+/// Between two items.
+const SEPARATOR: &str = "\n\n";
+/// What stands between two items costs at most this.
+const ITEM_FRAME: u64 = 3;
+/// Items are not cut to less than this.
+const LEAST_ITEM: u64 = 32;
 
 /// The groups as pieces of at most `room` tokens each; groups stay whole, giant rows lose their middle.
 pub fn pieces(
@@ -88,21 +100,33 @@ pub fn pieces(
             .into_iter()
             .filter_map(|(call, result)| result.is_none().then_some(&call.message.id))
             .collect();
-        let items: Vec<Piece> = rows
-            .iter()
-            .filter_map(|row| {
-                let text = item(&row.message, marks.get(&row.message.id).copied())?;
-                let note = if open.contains(&&row.message.id) { " (no result)" } else { "" };
-                Some(Piece::new(format!("{text}{note}{SEPARATOR}"), tariff))
-            })
-            .collect();
-        if items.is_empty() {
-            continue;
+        let mut items = Vec::new();
+        for row in rows {
+            let Some(mut item) = Item::of(&row.message, marks.get(&row.message.id).copied()) else {
+                continue;
+            };
+            if open.contains(&&row.message.id) {
+                item.body.push_str(" (no result)");
+            }
+            items.push(item);
         }
-        let level = level(items.iter().map(|i| tariff.upper(i.cost)), room);
-        let fitted = items.into_iter().map(|item| item.within(level, tariff));
-        let text: String = fitted.map(|item| item.text).collect();
-        pieces.push(Piece::new(text, tariff).within(room, tariff));
+        let sizes: Vec<u64> = items.iter().map(|i| tariff.upper_text(&i.text()) + ITEM_FRAME).collect();
+        let level = level(sizes.iter().copied(), room);
+        // Where hardly a line of each would be left, the middle of the whole group gives way instead.
+        let is_cut_each = level >= LEAST_ITEM;
+        let mut text = String::new();
+        for (item, size) in items.iter_mut().zip(sizes) {
+            if is_cut_each && size > level {
+                let label = tariff.upper_text(item.label) + ITEM_FRAME;
+                let body = Piece::new(std::mem::take(&mut item.body), tariff);
+                item.body = body.within(level.saturating_sub(label), tariff).text;
+            }
+            text.push_str(&item.text());
+            text.push_str(SEPARATOR);
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::new(text, tariff).within(room, tariff));
+        }
     }
     pieces
 }

@@ -18,6 +18,7 @@ pub fn emergency_notice() -> &'static str {
 
 /// Pinned messages as they stand beside a summary; nothing where none is pinned.
 pub fn pins_block<'a>(pins: impl Iterator<Item = &'a Message>) -> String {
-    let texts: Vec<String> = pins.filter_map(|pin| material::item(pin, None)).collect();
+    let texts: Vec<String> =
+        pins.filter_map(|pin| material::Item::of(pin, None)).map(|item| item.text()).collect();
     if texts.is_empty() { String::new() } else { format!("\n\nPinned messages:\n\n{}", texts.join("\n\n")) }
 }

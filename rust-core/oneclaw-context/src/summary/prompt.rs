@@ -172,7 +172,8 @@ impl SummaryPlan {
             let request = self.request(self.prior.as_ref(), Kind::Parts, parts, self.cap);
             return Round { requests: vec![request], is_last: true };
         }
-        let batches = parts.chunks(at_once);
+        let even = parts.len().div_ceil(parts.len().div_ceil(at_once));
+        let batches = parts.chunks(even);
         let requests = batches.map(|b| self.request(None, Kind::Parts, b.to_vec(), self.part_cap)).collect();
         Round { requests, is_last: false }
     }
@@ -216,9 +217,9 @@ impl SummaryPlan {
             + Tariff::MESSAGE
     }
 
-    /// How long the answer should be: no longer than the cap has room for.
+    /// How long the answer should be: so that even by the upper estimate its facts have room beside it.
     fn length(&self, cap: u64) -> String {
-        match (MOST_WORDS.min(cap * 6 / 10) / self.terseness).max(1) {
+        match (MOST_WORDS.min(cap / 5 * 2) / self.terseness).max(1) {
             MOST_WORDS => format!("{LEAST_WORDS}-{MOST_WORDS} words"),
             fewer => format!("at most {fewer} words"),
         }

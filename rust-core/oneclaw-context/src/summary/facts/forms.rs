@@ -3,6 +3,8 @@
 //! It decides about one token at a time and knows nothing of lines, quotations or sentences. Every function
 //! here looks at a bounded number of characters, except [`url`] and the CJK units, which end where they stop.
 
+use super::MAX_FACT_CHARS;
+
 /// Endings that make a bare `name.ending` a file or host name.
 const EXTENSIONS: &str = "bat c cc cfg cmake conf cpp cs css csv db dll doc docx env exe gif go gradle \
     gz h hpp htm html ini ipynb jar java jpeg jpg js json jsonl jsx kt kts less lock log lua md mjs mov \
@@ -45,14 +47,17 @@ pub(super) fn is_word(c: char) -> bool {
 /// The bytes of the URL at the start of `rest`: what is kept of it, and all of it.
 pub(super) fn url(rest: &str) -> Option<(usize, usize)> {
     let scheme = rest.bytes().take(20).take_while(|b| b.is_ascii_alphanumeric() || b"+-".contains(b)).count();
+    let scheme = if rest.starts_with(|c: char| c.is_ascii_alphabetic()) { scheme } else { 0 };
     let prefix = if rest.get(scheme..).is_some_and(|tail| tail.starts_with("://")) && scheme > 1 {
         scheme + 3
     } else {
         rest.get(..4).filter(|start| start.eq_ignore_ascii_case("www.")).map(str::len)?
     };
     let (mut depth, mut end) = ([0_usize; 3], rest.len());
-    for (at, c) in rest.char_indices() {
+    // What is longer is no fact, and is not looked at over and over again.
+    for (number, (at, c)) in rest.char_indices().enumerate() {
         let closes = match c {
+            _ if number > MAX_FACT_CHARS * 4 => true,
             '(' | '[' | '{' => {
                 if let Some(open) = depth.get_mut("([{".find(c).unwrap_or_default()) {
                     *open += 1;
