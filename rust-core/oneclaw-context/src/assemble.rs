@@ -21,6 +21,8 @@ pub const QUESTION: &str = "What did we do so far?";
 pub const ACKNOWLEDGEMENT: &str = "I have the context from our previous conversation. Let's continue.";
 /// Stands in for the result of a call that has none.
 pub const NO_RESULT: &str = "[No result was recorded for this call]";
+/// Stands for a user message without text or pictures: providers refuse an empty one.
+pub const EMPTY_USER: &str = "(empty message)";
 /// Precedes a conversation that would start with the assistant.
 pub const LEADING_USER: &str = "(The conversation goes on.)";
 /// Stands for a summary that is still to be written.
@@ -163,9 +165,9 @@ impl Draft<'_> {
             Summary::None if self.pins.is_empty() => return (prompt.map(str::to_owned), Cost::ZERO),
             Summary::None => (String::new(), Cost::ZERO),
             Summary::Text(text) => {
-                let body = embedded(text);
-                let cost = builder.text_cost(&body);
-                (body, cost)
+                let (text, facts) = embedded(text);
+                let cost = builder.text_cost(&text) + builder.text_cost(&facts);
+                (text + &facts, cost)
             }
             Summary::Pending(cap) => (PLACEHOLDER.to_owned(), builder.tariff.cost_of(cap)),
         };
@@ -318,8 +320,13 @@ impl Builder<'_> {
 
     fn push_user_row(&mut self, row: &MeasuredRow) {
         if let Message { body: Body::User { text, attachments }, .. } = &row.message {
-            let (text, attachments) = with_labels(text.clone(), attachments);
-            self.push_user(text, attachments, row.cost(self.tariff));
+            let (mut text, attachments) = with_labels(text.clone(), attachments);
+            let mut cost = row.cost(self.tariff);
+            if text.is_empty() && attachments.is_empty() {
+                text.push_str(EMPTY_USER);
+                cost += self.text_cost(EMPTY_USER);
+            }
+            self.push_user(text, attachments, cost);
         }
     }
 

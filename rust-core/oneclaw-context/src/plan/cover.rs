@@ -117,17 +117,19 @@ impl Cover<'_> {
             room if room >= least => room,
             _ => self.room(budget.hard),
         };
-        let prior = self.prior().map(|prior| prior.strip_prefix(notice).unwrap_or(prior).trim_start());
-        let whole = prior.map(|prior| format!("{notice}\n\n{prior}"));
-        let text = match (whole, prior) {
-            (Some(whole), _) if tariff.upper_text(&embedded(&whole)) <= room => whole,
-            (_, Some(prior)) => {
-                let left = room.saturating_sub(tariff.upper_text(&format!("{notice}\n\n")));
-                let cut = within_embedded(Facts::take_from(prior).0, left, tariff);
-                format!("{notice}\n\n{cut}").trim_end().to_owned()
-            }
-            (_, None) => notice.to_owned(),
+        let size = |text: &str| {
+            let (text, facts) = embedded(text);
+            tariff.upper_text(&text) + tariff.upper_text(&facts)
         };
+        let prior = self.prior().unwrap_or_default();
+        let prior = prior.strip_prefix(notice).unwrap_or(prior).trim_start();
+        let mut text = format!("{notice}\n\n{prior}").trim_end().to_owned();
+        let mut left = room.saturating_sub(least);
+        while size(&text) > room && text != notice {
+            let cut = within_embedded(Facts::take_from(prior).0, left, tariff);
+            text = format!("{notice}\n\n{cut}").trim_end().to_owned();
+            left = left * 9 / 10;
+        }
         self.local(Strategy::Emergency, if least <= room { text } else { String::new() })
     }
 

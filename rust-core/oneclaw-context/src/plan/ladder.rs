@@ -12,6 +12,7 @@ use crate::policy::{Afterwards, Pruning, Tail, Trigger};
 use crate::prune::{self, Marks};
 use crate::split::Edges;
 use crate::summary::material;
+use oneclaw_model::Body;
 
 /// A compaction that wins a quarter of the request is worth it however large the window is.
 const WORTHWHILE: u64 = 4;
@@ -144,10 +145,10 @@ impl Steps<'_> {
         let marks = self.planner.standing.clone();
         let mut plan = self.planner.finish(smallest, decision, marks, 0);
         plan.estimate = self.now;
-        // Only the newest message is left of the rows.
-        let newest = groups::newest_user(&self.planner.conversation.rows);
-        let newest = newest.and_then(|index| self.planner.conversation.rows.get(index));
-        plan.tail = newest.map(|row| row.message.id.clone()).into_iter().collect();
+        // Of the rows, only the newest message is left, where it is the last.
+        let last = self.planner.conversation.rows.last();
+        let last = last.filter(|row| matches!(row.message.body, Body::User { .. }));
+        plan.tail = last.map(|row| row.message.id.clone()).into_iter().collect();
         plan
     }
 

@@ -96,15 +96,15 @@ impl Facts {
     }
 }
 
-/// A summary as it stands inside an engine text: what was written is escaped, the headings of the block are ours.
-pub fn embedded(summary: &str) -> String {
+/// A summary as it stands inside an engine text, and its block: what was written is escaped, the headings are ours.
+pub fn embedded(summary: &str) -> (String, String) {
     let (text, block) = parted(summary);
-    let mut out = escape(text).into_owned();
+    let mut out = String::new();
     for line in block.split_inclusive('\n') {
         let is_heading = [BY_USER, BY_OTHERS].contains(&line.trim_end_matches('\n'));
         out.push_str(&if is_heading { line.into() } else { escape(line) });
     }
-    out
+    (escape(text).into_owned(), out)
 }
 
 /// A summary before its block, and the block: from a heading on, nothing but headings and facts to the end.
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(Facts::take_from(text), (text, Facts::default()));
         let block = facts().missing_from("", 1_000, &tariff());
         assert_eq!(Facts::take_from(&format!("{text}{}", block.text)), (text, facts()));
-        assert_eq!(embedded(text), text.replace("user:", "user\\:"));
+        assert_eq!(embedded(text), (text.replace("user:", "user\\:"), String::new()));
     }
 
     #[test]
