@@ -24,7 +24,7 @@ impl Anchor {
     /// How many of the request's messages the anchor has measured, if it has measured exactly those.
     pub fn covers(&self, request: &Request, model: Option<&ModelId>) -> Option<usize> {
         (self.prompt > 0
-            && self.messages <= request.messages.len()
+            && (1..=request.messages.len()).contains(&self.messages)
             && fingerprint(request, model, self.messages) == self.fingerprint)
             .then_some(self.messages)
     }
