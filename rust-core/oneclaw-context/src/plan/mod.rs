@@ -1,7 +1,7 @@
 //! From a conversation to a decision with the exact requests: send, compact, or say what is too big.
 //!
 //! One pure function. It calls no model: where a summary is needed it says which requests make one, and where none can
-//! be had it goes down the ladder itself ([`ladder`]).
+//! be had it goes down the ladder itself (`ladder.rs`).
 
 mod cover;
 mod ladder;
