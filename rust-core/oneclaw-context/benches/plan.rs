@@ -7,6 +7,8 @@
 // A benchmark is a program for developers: it prints, and criterion's macros generate undocumented items.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+mod support;
+
 use criterion::{BenchmarkId, Criterion, criterion_group};
 use oneclaw_context::estimate::{EstimatorState, MeasuredRow};
 use oneclaw_context::plan::SendReason;
@@ -160,15 +162,11 @@ fn print_ratios() {
         }
     }
     for (case, times) in CASES.iter().zip(times) {
-        let [shortest, middle, longest] = times.map(|mut times| median(&mut times).as_secs_f64() * 1e6);
+        let [shortest, middle, longest] =
+            times.map(|mut times| support::median(&mut times).as_secs_f64() * 1e6);
         println!("{}: median {shortest:.1} / {middle:.1} / {longest:.1} us", case.name);
         println!("ratio 100000/1000 rows = {:.2} ({})", longest / shortest, case.name);
     }
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    let half = times.len() / 2;
-    *times.select_nth_unstable(half).1
 }
 
 criterion_group!(benches, planning);
@@ -176,9 +174,7 @@ criterion_group!(benches, planning);
 fn main() {
     benches();
     Criterion::default().configure_from_args().final_summary();
-    // `cargo test --benches` only wants to know whether it runs; it does not pass `--bench`.
-    let is_given = |flag: &str| std::env::args().any(|arg| arg == flag);
-    if is_given("--bench") && !is_given("--test") && !is_given("--list") {
+    if support::is_measuring() {
         print_ratios();
     }
 }

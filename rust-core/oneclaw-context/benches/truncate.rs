@@ -6,6 +6,8 @@
 // A benchmark is a program for developers: it prints, and criterion's macros generate undocumented items.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+mod support;
+
 use criterion::{Criterion, Throughput, criterion_group};
 use oneclaw_context::truncate::{HEAD_CAP_UNITS, SHAPED_CAP_TOKENS, Shape, head, shaped};
 use std::hint::black_box;
@@ -63,7 +65,7 @@ fn print_ratios() {
             times.push(start.elapsed());
         }
     }
-    let medians: Vec<Duration> = times.iter_mut().map(|times| median(times)).collect();
+    let medians: Vec<Duration> = times.iter_mut().map(|times| support::median(times)).collect();
     let copy = medians.first().unwrap();
     for (case, time) in cases.iter().zip(&medians).skip(1) {
         let ratio = time.as_secs_f64() / copy.as_secs_f64();
@@ -71,19 +73,12 @@ fn print_ratios() {
     }
 }
 
-fn median(times: &mut [Duration]) -> Duration {
-    let half = times.len() / 2;
-    *times.select_nth_unstable(half).1
-}
-
 criterion_group!(benches, truncate);
 
 fn main() {
     benches();
     Criterion::default().configure_from_args().final_summary();
-    // `cargo test --benches` only wants to know whether it runs; it does not pass `--bench`.
-    let is_given = |flag: &str| std::env::args().any(|arg| arg == flag);
-    if is_given("--bench") && !is_given("--test") && !is_given("--list") {
+    if support::is_measuring() {
         print_ratios();
     }
 }

@@ -14,8 +14,6 @@ use oneclaw_model::{Body, ModelLimits};
 
 /// A manual compaction of a conversation whose window nobody knows behaves as if it were half full.
 const FULL_AT_HALF: u64 = 2;
-/// What is said around pins, in any placement, costs less than this.
-const PIN_FRAME: u64 = 96;
 
 /// A finished form of the request and its size.
 pub(super) struct Form {
@@ -60,8 +58,8 @@ impl<'a> Planner<'a> {
             pin_room: u64::MAX,
         };
         if let Some(budget) = known {
-            let left = budget.hard.saturating_sub(planner.smallest().estimate.upper + PIN_FRAME);
-            planner.pin_room = policy.pin_share.of(budget.base).min(left);
+            let framed = planner.smallest_with(Summary::Pending(0)).estimate.upper + 1;
+            planner.pin_room = policy.pin_share.of(budget.base).min(budget.hard.saturating_sub(framed));
         }
         planner
     }
@@ -96,12 +94,16 @@ impl<'a> Planner<'a> {
 
     /// System text, tools and the newest user message: what no step can take away.
     pub fn smallest(&self) -> Form {
+        self.smallest_with(Summary::None)
+    }
+
+    fn smallest_with(&self, summary: Summary<'_>) -> Form {
         self.form(Draft {
             conversation: self.conversation,
             rows: 0..0,
             carried: self.carried(self.groups.len()),
             pins: vec![],
-            summary: Summary::None,
+            summary,
             placement: self.policy.placement,
             auto_continue: None,
             marks: &self.standing,
