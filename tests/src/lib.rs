@@ -14,6 +14,7 @@ use oneclaw_context::plan::{Decision, Work};
 use oneclaw_context::summary::gate::Gate;
 use oneclaw_context::{Conversation, Inputs, Moment, Plan, Policy, plan};
 use oneclaw_model::ModelLimits;
+use proptest::test_runner::Config as ProptestConfig;
 
 /// What a summary has to pass; a fault where the plan asks no model for one.
 pub fn gate(plan: &Plan) -> &Gate {
@@ -24,6 +25,13 @@ pub fn gate(plan: &Plan) -> &Gate {
         },
         other => panic!("not compacted: {other:?}"),
     }
+}
+
+/// So many cases of a property; the environment variable `ONECLAW_CASES` multiplies them.
+pub fn cases(count: u32) -> ProptestConfig {
+    let times =
+        std::env::var("ONECLAW_CASES").map_or(1, |text| text.parse().expect("ONECLAW_CASES is a number"));
+    ProptestConfig { cases: count * times, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// A window and nothing else known.

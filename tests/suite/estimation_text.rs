@@ -224,7 +224,7 @@ fn word() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(oneclaw_tests::cases(256))]
 
     #[test]
     fn any_unicode_is_covered(text in proptest::collection::vec(any::<char>(), 0..120)) {

@@ -79,7 +79,7 @@ fn check(plan: &Plan, conversation: &Conversation) -> Result<(), TestCaseError> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+    #![proptest_config(oneclaw_tests::cases(1_500))]
 
     #[test]
     fn every_request_obeys_the_rules(

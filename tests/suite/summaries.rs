@@ -306,7 +306,7 @@ mod pinned {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(oneclaw_tests::cases(600))]
 
     #[test]
     fn nothing_in_a_conversation_forges_a_delimiter(
