@@ -28,6 +28,7 @@ pub(super) struct Steps<'a> {
 }
 
 impl Steps<'_> {
+    /// Goes down the ladder as far as it has to.
     pub fn decide(&self, now: Form) -> Plan {
         let planner = self.planner;
         let standing = planner.standing.clone();
@@ -99,13 +100,15 @@ impl Steps<'_> {
             Trigger::WindowShare | Trigger::HardShare | Trigger::Tokens => self.now.upper,
         };
         let is_over_hard = self.now.upper > self.budget.hard;
-        if planner.policy.compares(planner.inputs.moment)
+        let is_over_trigger = planner.policy.compares(planner.inputs.moment)
             && compared > self.budget.trigger
-            && (is_over_hard || !self.is_too_soon(compared))
-        {
-            return Some(if planner.is_model_switch() { Reason::ModelSwitch } else { Reason::Threshold });
-        }
-        is_over_hard.then(|| if planner.is_model_switch() { Reason::ModelSwitch } else { Reason::HardLimit })
+            && (is_over_hard || !self.is_too_soon(compared));
+        let reason = match (is_over_trigger, is_over_hard) {
+            (true, _) => Reason::Threshold,
+            (false, true) => Reason::HardLimit,
+            (false, false) => return None,
+        };
+        Some(if planner.is_model_switch() { Reason::ModelSwitch } else { reason })
     }
 
     /// Whether the last attempt at about this size won nothing.
@@ -192,7 +195,7 @@ impl Steps<'_> {
         let edges = self.edges(giants);
         let older = edges.tail_cost(0).minus(edges.tail_cost(self.newest_group()));
         let gap = planner.policy.retry_gap.of(self.budget.base);
-        if planner.tariff.upper(older) > self.budget.summary_cap + gap {
+        if planner.tariff.upper(older) > self.budget.summary_cap.saturating_add(gap) {
             return giants.clone();
         }
         let size = planner.as_it_is(giants).estimate.upper;

@@ -11,7 +11,6 @@ use oneclaw_model::{Body, ToolStatus};
 const TITLE: &str = "Digest of the earlier conversation, made without a model.";
 /// What each part may take of the cap.
 const PRIOR_SHARE: Ratio = Ratio::percent(30);
-const PRIOR_ALONE_SHARE: Ratio = Ratio::percent(60);
 const FACTS_SHARE: Ratio = Ratio::percent(30);
 const REQUEST_SHARE: Ratio = Ratio::percent(12);
 const TOOLS_SHARE: Ratio = Ratio::percent(12);
@@ -30,9 +29,8 @@ pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tari
     let prior_text = prior.map(|p| Facts::take_from(p).0.trim()).filter(|p| !p.is_empty());
 
     let tools = tool_lines(rows);
-    let prior_share = if rows.is_empty() { PRIOR_ALONE_SHARE } else { PRIOR_SHARE };
     let sections = [
-        ("Earlier summary: ", prior_text, prior_share),
+        ("Earlier summary: ", prior_text, PRIOR_SHARE),
         ("First request: ", first, REQUEST_SHARE),
         ("Latest request: ", latest, REQUEST_SHARE),
         ("Tool calls:\n", Some(tools.as_str()).filter(|t| !t.is_empty()), TOOLS_SHARE),
