@@ -11,5 +11,6 @@ mod nous;
 mod opencode;
 mod properties;
 mod rfc011;
+mod store;
 mod summaries;
 mod sven;

@@ -39,6 +39,16 @@ pub enum Command {
         oneclaw plan --window 8192 --preset sven --set tail_messages=10 --moment after-tools < chat.jsonl\n  \
         oneclaw plan --window 200000 --system prompt.txt --tools tools.json < chat.jsonl")]
     Plan(PlanArgs),
+    /// Bring a database file of the original app up to date
+    #[command(after_help = "Examples:\n  \
+        oneclaw migrate oneclaw.db --dry-run\n  \
+        oneclaw migrate oneclaw.db")]
+    Migrate(MigrateArgs),
+    /// Show what is in a database file: schema version, tables, sessions, usage
+    #[command(after_help = "Examples:\n  \
+        oneclaw inspect oneclaw.db\n  \
+        oneclaw inspect oneclaw.db --session 4f1c --json")]
+    Inspect(InspectArgs),
     /// Show the engine at work on a long sample conversation, turn by turn
     #[command(after_help = "Examples:\n  \
         oneclaw sample\n  \
@@ -123,6 +133,28 @@ pub struct PlanArgs {
     /// File with the tools offered: a JSON array of {name, description, parameters}
     #[arg(long, value_name = "F")]
     pub tools: Option<PathBuf>,
+}
+
+/// `migrate`
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// The database file
+    #[arg(value_name = "DB")]
+    pub file: PathBuf,
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `inspect`
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// The database file
+    #[arg(value_name = "DB")]
+    pub file: PathBuf,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
 }
 
 /// `sample`

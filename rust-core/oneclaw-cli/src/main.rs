@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod args;
+mod database;
 mod estimate;
 mod input;
 mod plan;
@@ -26,6 +27,12 @@ enum Failure {
     OutputClosed,
 }
 
+impl From<oneclaw_store::StoreError> for Failure {
+    fn from(error: oneclaw_store::StoreError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -45,6 +52,8 @@ fn main() -> ExitCode {
         Command::Truncate(args) => truncate::run(args, cli.json, &mut out),
         Command::Estimate(args) => estimate::run(args, cli.json, &mut out),
         Command::Plan(args) => plan::run(args, cli.json, &mut out),
+        Command::Migrate(args) => database::migrate(args, cli.json, &mut out),
+        Command::Inspect(args) => database::inspect(args, cli.json, &mut out),
         Command::Sample(args) => sample::run(args, cli.json, &mut out),
     };
     match result.and_then(|()| out.flush().map_err(Failure::from)) {

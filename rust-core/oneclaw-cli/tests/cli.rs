@@ -353,8 +353,41 @@ fn tools_files_are_read_in_both_forms_and_faults_named() {
 }
 
 #[test]
+fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
+    let path = scratch("original.db");
+    let _ = std::fs::remove_file(&path);
+    let missing = complaint(1, &["migrate", &path], "");
+    assert_eq!(missing, format!("{path}: no such file"));
+    assert!(!std::path::Path::new(&path).exists(), "nothing is created");
+
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/store");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for file in ["room_v1.sql", "rows_v1.sql"] {
+        connection.execute_batch(&std::fs::read_to_string(format!("{fixtures}/{file}")).unwrap()).unwrap();
+    }
+    drop(connection);
+    let dry = oneclaw(&["migrate", &path, "--dry-run"], "").stdout;
+    assert_eq!(dry, format!("{path}: would go from schema version 1 to 2; 4 models would get a window\n"));
+    assert_eq!(json_of(&["inspect", &path, "--json"], "")["version"], 1);
+    let done = json_of(&["migrate", &path, "--json"], "");
+    assert_eq!(done, json!({"file": path, "from": 1, "to": 2, "windows": 4, "dry_run": false}));
+    let again = oneclaw(&["migrate", &path], "").stdout;
+    assert_eq!(again, format!("{path}: is at schema version 2, nothing to do\n"));
+
+    let value = json_of(&["inspect", &path, "--json"], "");
+    assert_eq!(value["tables"]["messages"], 8);
+    let session = json!({"id": "s1", "title": "Grüße 🌍", "deleted": false, "messages": 7, "tokens_in": 420,
+        "tokens_out": 35, "summary_chars": null, "compact_boundary_timestamp": null});
+    assert_eq!(value["sessions"][0], session);
+    let shown = oneclaw(&["inspect", &path, "--session", "s2"], "").stdout;
+    assert!(shown.contains("s2  deleted (deleted)\n  1 messages, 0 tokens in, 0 tokens out\n"), "{shown}");
+    let nobody = complaint(1, &["inspect", &path, "--session", "x"], "");
+    assert_eq!(nobody, format!("{path}: has no session \"x\""));
+}
+
+#[test]
 fn help_has_examples() {
-    for command in ["truncate", "estimate", "plan", "sample"] {
+    for command in ["truncate", "estimate", "plan", "migrate", "inspect", "sample"] {
         let output = oneclaw(&[command, "--help"], "");
         assert_eq!(output.code, 0);
         assert!(output.stdout.contains("Examples:\n  oneclaw "), "{command}");

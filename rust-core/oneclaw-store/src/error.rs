@@ -1,0 +1,122 @@
+//! What can be wrong with a file, in words that say which file and what to do. Never holds user text.
+
+use rusqlite::ErrorCode;
+use std::path::{Path, PathBuf};
+
+/// Why a file cannot be used. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file.
+    #[error("{}: no such file", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// It is a folder.
+    #[error("{}: is a folder; name a file in it", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It has no content at all.
+    #[error("{}: is empty; remove it to start afresh, or restore a backup", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is no SQLite file.
+    #[error("{}: is not a SQLite database; choose another file", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program's database.
+    #[error("{}: is a database of another program ({found}); choose another file", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What tells.
+        found: String,
+    },
+    /// Written by a newer version.
+    #[error("{}: has schema version {version}, this program knows up to {known}; update the program", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// It says it is ours, but something is missing.
+    #[error("{}: {missing} is missing; restore a backup", path.display())]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// The table or column.
+        missing: String,
+    },
+    /// Its pages are damaged or cut off.
+    #[error("{}: is damaged ({what}); restore a backup", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite or its header says.
+        what: String,
+    },
+    /// It may not be written.
+    #[error("{}: cannot be written; check the permissions of the file and its folder", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody else holds it.
+    #[error("{}: is in use by another program; close that program and try again", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No space is left.
+    #[error("{}: no space is left on the device; free some and try again", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else.
+    #[error("{}: {what}", path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What the system or SQLite says.
+        what: String,
+    },
+}
+
+impl StoreError {
+    /// What an error of SQLite means for that file.
+    pub(crate) fn of_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, what: error.to_string() },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Self::ReadOnly { path }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            _ => Self::Other { path, what: error.to_string() },
+        }
+    }
+
+    /// What an error of the file system means for that file.
+    pub(crate) fn of_io(path: &Path, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        let path = path.to_owned();
+        match error.kind() {
+            ErrorKind::NotFound => Self::Missing { path },
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full { path },
+            _ => Self::Other { path, what: error.to_string() },
+        }
+    }
+}

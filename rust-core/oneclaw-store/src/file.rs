@@ -1,0 +1,102 @@
+//! Looks at a file without changing a byte of it: is it one of ours, is it whole, which version is it.
+
+use crate::error::StoreError;
+use crate::migrate::{self, CURRENT, Change, TABLES, VERSIONS};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const HEADER: usize = 100;
+
+/// What opening the file would do to it.
+pub fn examine(path: &Path) -> Result<Change, StoreError> {
+    let connection = read_only(path)?;
+    let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
+    let version = version(path, &connection)?;
+    migrate::preview(&connection, version).map_err(sqlite)
+}
+
+/// A connection that cannot write, to a file that is ours.
+pub(crate) fn read_only(path: &Path) -> Result<Connection, StoreError> {
+    check_bytes(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|e| StoreError::of_sqlite(path, &e))?;
+    connection.busy_timeout(crate::open::BUSY_TIMEOUT).map_err(|e| StoreError::of_sqlite(path, &e))?;
+    Ok(connection)
+}
+
+/// What the file system and the header tell before SQLite is asked.
+fn check_bytes(path: &Path) -> Result<(), StoreError> {
+    let io = |e: std::io::Error| StoreError::of_io(path, &e);
+    let owned = || path.to_owned();
+    let metadata = std::fs::metadata(path).map_err(io)?;
+    if metadata.is_dir() {
+        return Err(StoreError::Folder { path: owned() });
+    }
+    if metadata.len() == 0 {
+        return Err(StoreError::Empty { path: owned() });
+    }
+    let mut header = Vec::new();
+    File::open(path).and_then(|f| f.take(HEADER as u64).read_to_end(&mut header)).map_err(io)?;
+    if !header.starts_with(MAGIC) {
+        return Err(StoreError::NotADatabase { path: owned() });
+    }
+    let number = |at: usize, len: usize| {
+        header.get(at..at + len).map(|bytes| bytes.iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte)))
+    };
+    let (Some(page), Some(change), Some(pages), Some(valid_for)) =
+        (number(16, 2), number(24, 4), number(28, 4), number(92, 4))
+    else {
+        return Err(StoreError::Damaged { path: owned(), what: "its header is cut off".into() });
+    };
+    let page = if page == 1 { 65_536 } else { page };
+    // The header's page count is only to be trusted where both counters agree.
+    if change == valid_for && metadata.len() < page * pages {
+        let what = format!("{} of {} bytes are there", metadata.len(), page * pages);
+        return Err(StoreError::Damaged { path: owned(), what });
+    }
+    Ok(())
+}
+
+/// The schema version of a file that is ours and has all its tables.
+pub(crate) fn version(path: &Path, connection: &Connection) -> Result<i64, StoreError> {
+    let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
+    let foreign = |found: String| StoreError::Foreign { path: path.to_owned(), found };
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(sqlite)?;
+    let has_master: bool = connection
+        .query_row("SELECT COUNT(*) FROM sqlite_master WHERE name = 'room_master_table'", [], |row| {
+            row.get(0)
+        })
+        .map_err(sqlite)?;
+    if version > CURRENT && has_master {
+        return Err(StoreError::Newer { path: path.to_owned(), version, known: CURRENT });
+    }
+    let Some(known) = VERSIONS.iter().find(|v| v.number == version).filter(|_| has_master) else {
+        return Err(foreign(format!("version {version}, not made by this app")));
+    };
+    let hash: Option<String> = connection
+        .query_row("SELECT identity_hash FROM room_master_table WHERE id = 42", [], |row| row.get(0))
+        .optional()
+        .map_err(sqlite)?;
+    if hash.as_deref() != Some(known.identity_hash) {
+        return Err(foreign(format!("version {version} with another identity")));
+    }
+    for (table, columns) in TABLES {
+        for column in columns {
+            let is_there: bool = connection
+                .query_row(
+                    "SELECT COUNT(*) FROM pragma_table_info(?1) WHERE name = ?2",
+                    (table, column),
+                    |row| row.get(0),
+                )
+                .map_err(sqlite)?;
+            if !is_there {
+                let missing = format!("column {column} of table {table}");
+                return Err(StoreError::Incomplete { path: path.to_owned(), missing });
+            }
+        }
+    }
+    Ok(version)
+}

@@ -1,0 +1,81 @@
+//! The steps from one schema version to the next. A step is SQL in a file, and never edited once shipped.
+
+use oneclaw_model::PRESET_MODELS;
+use rusqlite::{Connection, Transaction};
+
+/// The newest schema version.
+pub const CURRENT: i64 = 2;
+
+/// A version of the schema: how Room knows it, and how to get there.
+pub(crate) struct Version {
+    pub number: i64,
+    /// What Room's master table says.
+    pub identity_hash: &'static str,
+    /// From the version before; `None` for the first.
+    pub step: Option<&'static str>,
+}
+
+/// Every version there ever was.
+pub(crate) const VERSIONS: [Version; 2] = [
+    Version { number: 1, identity_hash: "c2fe8f20d5be38892efeb54e54c511b2", step: None },
+    Version {
+        number: 2,
+        identity_hash: "f50a20c642811826a22174751ad5cfcc",
+        step: Some(include_str!("../sql/migrate_1_2.sql")),
+    },
+];
+
+/// The tables of the original app and their columns up to version 1; later ones are added by steps.
+pub(crate) const TABLES: [(&str, &[&str]); 6] = [
+    ("agents", &["id", "name", "description", "system_prompt", "tool_ids", "is_built_in"]),
+    ("providers", &["id", "name", "type", "api_base_url", "is_pre_configured", "is_active"]),
+    ("models", &["id", "display_name", "provider_id", "is_default", "source"]),
+    ("sessions", &["id", "title", "current_agent_id", "message_count", "deleted_at", "updated_at"]),
+    ("messages", &["id", "session_id", "type", "content", "tool_output", "model_id", "created_at"]),
+    ("app_settings", &["key", "value"]),
+];
+
+/// What bringing a file up to date means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The version found.
+    pub from: i64,
+    /// The version reached.
+    pub to: i64,
+    /// How many models get a context window.
+    pub windows: u64,
+}
+
+/// Brings the schema up to date, all steps in the caller's transaction.
+pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> rusqlite::Result<Change> {
+    for step in VERSIONS.iter().filter(|v| v.number > from).filter_map(|v| v.step) {
+        transaction.execute_batch(step)?;
+    }
+    let windows = if from < CURRENT { set_windows(transaction)? } else { 0 };
+    transaction.pragma_update(None, "user_version", CURRENT)?;
+    Ok(Change { from, to: CURRENT, windows })
+}
+
+/// What [`migrate`] would do to a file of that version.
+pub(crate) fn preview(connection: &Connection, from: i64) -> rusqlite::Result<Change> {
+    let mut windows = 0;
+    if from < CURRENT {
+        let mut count = connection.prepare("SELECT COUNT(*) FROM models WHERE id = ?1")?;
+        for model in PRESET_MODELS {
+            windows += count.query_row([model.id], |row| row.get::<_, u64>(0))?;
+        }
+    }
+    Ok(Change { from, to: CURRENT, windows })
+}
+
+/// Gives the preset models of any provider their window where none is set.
+fn set_windows(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let mut update = transaction.prepare(
+        "UPDATE models SET context_window_size = ?1 WHERE id = ?2 AND context_window_size IS NULL",
+    )?;
+    let mut changed = 0;
+    for model in PRESET_MODELS {
+        changed += update.execute((model.window, model.id))? as u64;
+    }
+    Ok(changed)
+}

@@ -1,0 +1,56 @@
+//! What a fresh file holds: three providers, the preset models, the built-in agent.
+
+use oneclaw_model::{PRESET_MODELS, ProviderKind};
+use rusqlite::Transaction;
+
+const ROOM: &str = include_str!("../sql/room_v2.sql");
+/// Android's own framework keeps the locale here, and makes the table where it is missing.
+const ANDROID: &str =
+    "CREATE TABLE android_metadata (locale TEXT); INSERT INTO android_metadata VALUES ('en_US');";
+
+const PROVIDERS: [(ProviderKind, &str, &str, &str, &str); 3] = [
+    (ProviderKind::OpenAi, "provider-openai", "OpenAI", "OPENAI", "https://api.openai.com/v1"),
+    (ProviderKind::Anthropic, "provider-anthropic", "Anthropic", "ANTHROPIC", "https://api.anthropic.com/v1"),
+    (
+        ProviderKind::Gemini,
+        "provider-gemini",
+        "Google Gemini",
+        "GEMINI",
+        "https://generativelanguage.googleapis.com/v1beta",
+    ),
+];
+
+const AGENT: (&str, &str, &str, &str) = (
+    "agent-general-assistant",
+    "General Assistant",
+    "A helpful assistant with the built-in tools.",
+    "You are a helpful assistant. Use your tools where they help, and say so when you do not know something.",
+);
+const AGENT_TOOLS: &str = r#"["get_current_time","read_file","write_file","http_request"]"#;
+
+/// Makes the tables of the newest version and fills them. `now` is milliseconds since 1970.
+pub(crate) fn create(transaction: &Transaction<'_>, now: i64) -> rusqlite::Result<()> {
+    transaction.execute_batch(ROOM)?;
+    transaction.execute_batch(ANDROID)?;
+    for (kind, id, name, tag, url) in PROVIDERS {
+        transaction.execute(
+            "INSERT INTO providers (id, name, type, api_base_url, is_pre_configured, is_active, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, 1, 1, ?5, ?5)",
+            (id, name, tag, url, now),
+        )?;
+        for (index, model) in PRESET_MODELS.iter().filter(|m| m.provider == kind).enumerate() {
+            transaction.execute(
+                "INSERT INTO models (id, display_name, provider_id, is_default, source, context_window_size)
+                 VALUES (?1, NULL, ?2, ?3, 'PRESET', ?4)",
+                (model.id, id, kind == ProviderKind::OpenAi && index == 0, model.window),
+            )?;
+        }
+    }
+    let (id, name, description, prompt) = AGENT;
+    transaction.execute(
+        "INSERT INTO agents (id, name, description, system_prompt, tool_ids, is_built_in, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?6)",
+        (id, name, description, prompt, AGENT_TOOLS, now),
+    )?;
+    transaction.pragma_update(None, "user_version", crate::CURRENT)
+}

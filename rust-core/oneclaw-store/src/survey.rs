@@ -1,0 +1,76 @@
+//! What is in a file, for people who look into one.
+
+use crate::error::StoreError;
+use crate::file;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// A file at a glance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survey {
+    /// Its schema version.
+    pub version: i64,
+    /// How many rows each table has.
+    pub tables: Vec<(String, u64)>,
+    /// Its sessions, the latest first.
+    pub sessions: Vec<SessionSurvey>,
+}
+
+/// A session at a glance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSurvey {
+    /// Its name in the file.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Whether the user has deleted it.
+    pub is_deleted: bool,
+    /// How many rows it has.
+    pub messages: u64,
+    /// Uncached prompt tokens and output tokens, as reported.
+    pub tokens: (u64, u64),
+    /// Length of its summary in characters, if it was compacted.
+    pub summary_chars: Option<u64>,
+    /// Where its tail begins.
+    pub boundary: Option<i64>,
+}
+
+/// Looks at a file; with `session`, at that one only.
+pub fn survey(path: &Path, session: Option<&str>) -> Result<Survey, StoreError> {
+    let connection = file::read_only(path)?;
+    let version = file::version(path, &connection)?;
+    read(&connection, version, session).map_err(|e| StoreError::of_sqlite(path, &e))
+}
+
+fn read(connection: &Connection, version: i64, session: Option<&str>) -> rusqlite::Result<Survey> {
+    let mut tables = Vec::new();
+    for (table, _) in crate::migrate::TABLES {
+        let count = connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0))?;
+        tables.push((table.to_owned(), count));
+    }
+    let (summary, boundary) = match version {
+        1 => ("NULL", "NULL"),
+        _ => ("LENGTH(s.compacted_summary)", "s.compact_boundary_timestamp"),
+    };
+    let mut query = connection.prepare(&format!(
+        "SELECT s.id, s.title, s.deleted_at IS NOT NULL, COUNT(m.id),
+                COALESCE(SUM(m.token_count_input), 0), COALESCE(SUM(m.token_count_output), 0), {summary}, {boundary}
+         FROM sessions s LEFT JOIN messages m ON m.session_id = s.id
+         WHERE ?1 IS NULL OR s.id = ?1
+         GROUP BY s.id ORDER BY s.updated_at DESC, s.id"
+    ))?;
+    let sessions = query
+        .query_map([session], |row| {
+            Ok(SessionSurvey {
+                id: row.get(0)?,
+                title: row.get(1)?,
+                is_deleted: row.get(2)?,
+                messages: row.get(3)?,
+                tokens: (row.get(4)?, row.get(5)?),
+                summary_chars: row.get(6)?,
+                boundary: row.get(7)?,
+            })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(Survey { version, tables, sessions })
+}

@@ -1,0 +1,378 @@
+//! The original app's file: made, migrated, refused. Real SQLite files throughout.
+
+use oneclaw_store::survey::{SessionSurvey, survey};
+use oneclaw_store::{Change, Store, StoreError, examine};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// A folder of the test's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("oneclaw-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn fixture(name: &str) -> String {
+    fs::read_to_string(format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// A file as the original app left it.
+fn version_1(path: &Path) {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch(&fixture("store/room_v1.sql")).unwrap();
+    connection.execute_batch(&fixture("store/rows_v1.sql")).unwrap();
+}
+
+/// Everything in the tables of a file, row by row, as text.
+fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
+    let connection = Connection::open(path).unwrap();
+    let names =
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    let mut tables = BTreeMap::new();
+    for table in strings(&connection, names) {
+        let mut query = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = query.column_count();
+        let rows = query.query_map([], |row| {
+            (0..columns).map(|i| row.get_ref(i).map(|v| format!("{v:?}"))).collect::<Result<Vec<_>, _>>()
+        });
+        tables.insert(table, rows.unwrap().map(|row| row.unwrap().join("|")).collect());
+    }
+    tables
+}
+
+fn strings(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut query = connection.prepare(sql).unwrap();
+    query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// What Room compares of a table: columns, foreign keys, indices.
+fn shape(connection: &Connection, table: &str) -> Vec<String> {
+    let mut shape = strings(
+        connection,
+        &format!(
+            "SELECT name || ' ' || type || ' ' || \"notnull\" || ' ' || pk FROM pragma_table_info('{table}') ORDER BY name"
+        ),
+    );
+    shape.extend(strings(
+        connection,
+        &format!("SELECT 'key ' || \"table\" || ' ' || \"from\" || ' ' || \"to\" || ' ' || on_update || ' ' || on_delete FROM pragma_foreign_key_list('{table}')"),
+    ));
+    shape.extend(strings(
+        connection,
+        &format!("SELECT 'index ' || l.name || ' ' || l.\"unique\" || ' ' || i.name FROM pragma_index_list('{table}') l, pragma_index_info(l.name) i WHERE l.origin = 'c' ORDER BY 1"),
+    ));
+    shape
+}
+
+/// The same from Room's exported schema.
+fn room_shape(entity: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let keys: Vec<String> =
+        entity["primaryKey"]["columnNames"].as_array().unwrap().iter().map(text).collect();
+    let mut shape: Vec<String> = entity["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| {
+            let name = text(&field["columnName"]);
+            let not_null = u8::from(field["notNull"].as_bool().unwrap_or(false));
+            let place = keys.iter().position(|k| *k == name).map_or(0, |i| i + 1);
+            format!("{name} {} {not_null} {place}", text(&field["affinity"]))
+        })
+        .collect();
+    shape.sort();
+    for key in entity["foreignKeys"].as_array().into_iter().flatten() {
+        shape.push(format!(
+            "key {} {} {} {} {}",
+            text(&key["table"]),
+            text(&key["columns"][0]),
+            text(&key["referencedColumns"][0]),
+            text(&key["onUpdate"]),
+            text(&key["onDelete"])
+        ));
+    }
+    let mut indices: Vec<String> = entity["indices"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|index| {
+            let unique = u8::from(index["unique"].as_bool().unwrap());
+            format!("index {} {unique} {}", text(&index["name"]), text(&index["columnNames"][0]))
+        })
+        .collect();
+    indices.sort();
+    shape.extend(indices);
+    shape
+}
+
+/// Room's tables, version and identity are those of its exported schema, and the file is sound.
+fn check_schema(path: &Path, version: i64) {
+    let connection = Connection::open(path).unwrap();
+    let room: Value = serde_json::from_str(&fixture(&format!("room/room-schema-v{version}.json"))).unwrap();
+    let database = &room["database"];
+    for entity in database["entities"].as_array().unwrap() {
+        let table = entity["tableName"].as_str().unwrap();
+        assert_eq!(shape(&connection, table), room_shape(entity), "{table}");
+    }
+    let hash = strings(&connection, "SELECT identity_hash FROM room_master_table WHERE id = 42");
+    assert_eq!(hash, [database["identityHash"].as_str().unwrap()]);
+    assert_eq!(
+        strings(&connection, "SELECT CAST(user_version AS TEXT) FROM pragma_user_version"),
+        [version.to_string()]
+    );
+    assert_eq!(strings(&connection, "PRAGMA integrity_check"), ["ok"]);
+    let mut foreign = connection.prepare("PRAGMA foreign_key_check").unwrap();
+    assert!(foreign.query([]).unwrap().next().unwrap().is_none());
+}
+
+#[test]
+fn a_fresh_file_is_rooms_version_2_with_its_seeds() {
+    let folder = Folder::new("fresh");
+    let path = folder.file("oneclaw.db");
+    let store = Store::open(&path, NOW).unwrap();
+    assert_eq!((store.path(), store.change()), (path.as_path(), None));
+    let providers =
+        strings(store.connection(), "SELECT id || ' ' || name || ' ' || type FROM providers ORDER BY rowid");
+    assert_eq!(
+        providers,
+        [
+            "provider-openai OpenAI OPENAI",
+            "provider-anthropic Anthropic ANTHROPIC",
+            "provider-gemini Google Gemini GEMINI"
+        ]
+    );
+    let models = strings(
+        store.connection(),
+        "SELECT id || ' ' || source || ' ' || context_window_size FROM models ORDER BY id",
+    );
+    let mut expected: Vec<String> =
+        oneclaw_model::PRESET_MODELS.iter().map(|m| format!("{} PRESET {}", m.id, m.window)).collect();
+    expected.sort();
+    assert_eq!(models, expected);
+    let agent = strings(store.connection(), "SELECT id || ' ' || name || ' ' || tool_ids FROM agents");
+    let tools = r#"["get_current_time","read_file","write_file","http_request"]"#;
+    assert_eq!(agent, [format!("agent-general-assistant General Assistant {tools}")]);
+    drop(store);
+    check_schema(&path, 2);
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing is left beside the file");
+}
+
+#[test]
+fn the_frozen_version_1_is_rooms() {
+    let folder = Folder::new("frozen");
+    let path = folder.file("oneclaw.db");
+    version_1(&path);
+    check_schema(&path, 1);
+}
+
+#[test]
+fn a_version_1_file_is_migrated_and_keeps_every_row() {
+    let folder = Folder::new("migrated");
+    let path = folder.file("oneclaw.db");
+    version_1(&path);
+    let before = contents(&path);
+    let bytes = fs::read(&path).unwrap();
+    let expected = Change { from: 1, to: 2, windows: 4 };
+    assert_eq!(examine(&path).unwrap(), expected);
+    assert_eq!(fs::read(&path).unwrap(), bytes, "looking changes nothing");
+
+    let store = Store::open_existing(&path).unwrap();
+    assert_eq!(store.change(), Some(&expected));
+    let windows = "SELECT provider_id || '/' || id || ' ' || COALESCE(context_window_size, 'none') FROM models ORDER BY 1";
+    assert_eq!(
+        strings(store.connection(), windows),
+        [
+            "mine/gpt-4o 128000",
+            "mine/llama-local none",
+            "provider-anthropic/claude-opus-4-20250514 200000",
+            "provider-openai/gpt-4o 128000",
+            "provider-openai/o1 200000",
+        ]
+    );
+    drop(store);
+    check_schema(&path, 2);
+    let after = contents(&path);
+    for table in ["agents", "providers", "messages", "app_settings", "android_metadata"] {
+        assert_eq!(after[table], before[table], "{table}");
+    }
+    let shortened =
+        |rows: &[String]| rows.iter().map(|r| r.trim_end_matches("|Null").to_owned()).collect::<Vec<_>>();
+    assert_eq!(shortened(&after["sessions"]), shortened(&before["sessions"]));
+
+    let again = Store::open_existing(&path).unwrap();
+    assert_eq!(again.change(), None, "migrated once");
+}
+
+#[test]
+fn a_window_the_user_has_set_is_kept() {
+    let folder = Folder::new("kept");
+    let path = folder.file("oneclaw.db");
+    drop(Store::open(&path, NOW).unwrap());
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE models SET context_window_size = 5 WHERE id = 'gpt-4o'", [])
+        .unwrap();
+    let store = Store::open(&path, NOW).unwrap();
+    let window = strings(
+        store.connection(),
+        "SELECT CAST(context_window_size AS TEXT) FROM models WHERE id = 'gpt-4o'",
+    );
+    assert_eq!(window, ["5"]);
+}
+
+#[test]
+fn what_is_in_a_file_can_be_seen_at_any_version() {
+    let folder = Folder::new("survey");
+    let path = folder.file("oneclaw.db");
+    version_1(&path);
+    let session = SessionSurvey {
+        id: "s1".into(),
+        title: "Grüße 🌍".into(),
+        is_deleted: false,
+        messages: 7,
+        tokens: (420, 35),
+        summary_chars: None,
+        boundary: None,
+    };
+    let old = survey(&path, None).unwrap();
+    assert_eq!((old.version, old.sessions.len()), (1, 2));
+    assert_eq!(old.sessions[0], session);
+    assert!(old.sessions[1].is_deleted);
+    drop(Store::open_existing(&path).unwrap());
+    assert_eq!(survey(&path, Some("s1")).unwrap().sessions, [session]);
+    assert_eq!(survey(&path, Some("nobody")).unwrap().sessions, []);
+}
+
+/// Refused, with words that name the file, and not a byte changed.
+fn check_refused(path: &Path, expected: &str) {
+    let before = fs::read(path).ok();
+    for error in
+        [Store::open(path, NOW).unwrap_err(), examine(path).unwrap_err(), survey(path, None).unwrap_err()]
+    {
+        assert_eq!(error.to_string(), format!("{}: {expected}", path.display()));
+    }
+    assert_eq!(fs::read(path).ok(), before);
+    for suffix in ["-wal", "-shm", "-journal"] {
+        assert!(!Path::new(&format!("{}{suffix}", path.display())).exists(), "{suffix} is left");
+    }
+}
+
+#[test]
+fn what_is_no_file_of_ours_is_refused_and_left_alone() {
+    let folder = Folder::new("refused");
+    check_refused(&folder.0, "is a folder; name a file in it");
+
+    let empty = folder.file("empty");
+    fs::write(&empty, "").unwrap();
+    check_refused(&empty, "is empty; remove it to start afresh, or restore a backup");
+
+    let text = folder.file("notes.txt");
+    fs::write(&text, "Dear diary, ".repeat(100)).unwrap();
+    check_refused(&text, "is not a SQLite database; choose another file");
+
+    let header = folder.file("header");
+    fs::write(&header, "SQLite format 3\0 and then nothing").unwrap();
+    check_refused(&header, "is damaged (its header is cut off); restore a backup");
+
+    let other = folder.file("other.db");
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE notes (x); PRAGMA user_version = 2")
+        .unwrap();
+    check_refused(
+        &other,
+        "is a database of another program (version 2, not made by this app); choose another file",
+    );
+
+    let stranger = folder.file("stranger.db");
+    version_1(&stranger);
+    Connection::open(&stranger)
+        .unwrap()
+        .execute("UPDATE room_master_table SET identity_hash = 'x'", [])
+        .unwrap();
+    check_refused(
+        &stranger,
+        "is a database of another program (version 1 with another identity); choose another file",
+    );
+
+    let newer = folder.file("newer.db");
+    version_1(&newer);
+    Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    check_refused(&newer, "has schema version 99, this program knows up to 2; update the program");
+
+    let incomplete = folder.file("incomplete.db");
+    version_1(&incomplete);
+    Connection::open(&incomplete).unwrap().execute_batch("DROP TABLE messages").unwrap();
+    check_refused(&incomplete, "column id of table messages is missing; restore a backup");
+
+    let cut = folder.file("cut.db");
+    version_1(&cut);
+    let bytes = fs::read(&cut).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let what =
+        format!("is damaged ({} of {} bytes are there); restore a backup", bytes.len() / 2, bytes.len());
+    check_refused(&cut, &what);
+}
+
+#[test]
+fn a_missing_file_is_created_only_when_asked_to() {
+    let folder = Folder::new("missing");
+    let path = folder.file("oneclaw.db");
+    assert!(matches!(Store::open_existing(&path), Err(StoreError::Missing { .. })));
+    assert!(!path.exists());
+    let nowhere = folder.file("no/such/folder/oneclaw.db");
+    assert!(Store::open(&nowhere, NOW).is_err());
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_in_use_is_said_to_be_in_use() {
+    let folder = Folder::new("locked");
+    let path = folder.file("oneclaw.db");
+    version_1(&path);
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert!(matches!(Store::open_existing(&path), Err(StoreError::Locked { .. })));
+    other.execute_batch("ROLLBACK").unwrap();
+    assert!(Store::open_existing(&path).is_ok());
+}
+
+#[test]
+fn a_migration_that_has_no_room_leaves_the_old_version() {
+    let folder = Folder::new("full");
+    let path = folder.file("oneclaw.db");
+    version_1(&path);
+    let before = contents(&path);
+    // A trigger makes the last step fail the way a full disk would: inside the transaction.
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(
+            "CREATE TRIGGER full BEFORE UPDATE ON room_master_table BEGIN SELECT RAISE(ABORT, 'full'); END",
+        )
+        .unwrap();
+    assert!(Store::open_existing(&path).is_err());
+    check_schema(&path, 1);
+    assert_eq!(contents(&path), before);
+    Connection::open(&path).unwrap().execute_batch("DROP TRIGGER full").unwrap();
+    assert_eq!(Store::open_existing(&path).unwrap().change().map(|c| c.to), Some(2));
+}
