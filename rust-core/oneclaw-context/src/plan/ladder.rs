@@ -102,7 +102,7 @@ impl Steps<'_> {
         let is_over_hard = self.now.upper > self.budget.hard;
         let is_over_trigger = planner.policy.compares(planner.inputs.moment)
             && compared > self.budget.trigger
-            && (is_over_hard || !self.is_too_soon(compared));
+            && (is_over_hard || !self.is_too_soon());
         let reason = match (is_over_trigger, is_over_hard) {
             (true, _) => Reason::Threshold,
             (false, true) => Reason::HardLimit,
@@ -112,17 +112,18 @@ impl Steps<'_> {
     }
 
     /// Whether the last attempt at about this size won nothing.
-    fn is_too_soon(&self, size: u64) -> bool {
+    fn is_too_soon(&self) -> bool {
         let gap = self.planner.policy.retry_gap.of(self.budget.base);
         self.planner
             .conversation
             .attempt
-            .is_some_and(|a| a.base == self.budget.base && size < a.upper.saturating_add(gap))
+            .is_some_and(|a| a.base == self.budget.base && self.now.upper < a.upper.saturating_add(gap))
     }
 
     fn nothing_to_gain(&self, now: Form) -> Plan {
-        let plan = self.planner.send(now, SendReason::NothingToGain, self.planner.standing.clone());
-        self.remember_size(plan)
+        let mut plan = self.planner.send(now, SendReason::NothingToGain, self.planner.standing.clone());
+        plan.attempt = Some(Attempt { upper: self.now.upper, base: self.budget.base });
+        plan
     }
 
     /// Says what size a plan came from, and remembers a size over the trigger that could not be helped.
