@@ -12,5 +12,6 @@ mod opencode;
 mod properties;
 mod rfc011;
 mod store;
+mod store_crash;
 mod summaries;
 mod sven;

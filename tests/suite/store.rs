@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const NOW: i64 = 1_700_000_000_000;
+pub const NOW: i64 = 1_700_000_000_000;
 
 /// A folder of the test's own, removed at the end.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("oneclaw-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -37,14 +37,14 @@ fn fixture(name: &str) -> String {
 }
 
 /// A file as the original app left it.
-fn version_1(path: &Path) {
+pub fn version_1(path: &Path) {
     let connection = Connection::open(path).unwrap();
     connection.execute_batch(&fixture("store/room_v1.sql")).unwrap();
     connection.execute_batch(&fixture("store/rows_v1.sql")).unwrap();
 }
 
 /// Everything in the tables of a file, row by row, as text.
-fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
+pub fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
     let connection = Connection::open(path).unwrap();
     let names =
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
@@ -126,7 +126,7 @@ fn room_shape(entity: &Value) -> Vec<String> {
 }
 
 /// Room's tables, version and identity are those of its exported schema, and the file is sound.
-fn check_schema(path: &Path, version: i64) {
+pub fn check_schema(path: &Path, version: i64) {
     let connection = Connection::open(path).unwrap();
     let room: Value = serde_json::from_str(&fixture(&format!("room/room-schema-v{version}.json"))).unwrap();
     let database = &room["database"];

@@ -5,26 +5,91 @@ use crate::migrate::{self, CURRENT, Change, TABLES, VERSIONS};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER: usize = 100;
 
 /// What opening the file would do to it.
 pub fn examine(path: &Path) -> Result<Change, StoreError> {
-    let connection = read_only(path)?;
-    let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
-    let version = version(path, &connection)?;
-    migrate::preview(&connection, version).map_err(sqlite)
+    let look = Look::at(path)?;
+    let version = version(path, &look.connection)?;
+    migrate::preview(&look.connection, version).map_err(|e| StoreError::of_sqlite(path, &e))
 }
 
-/// A connection that cannot write, to a file that is ours.
-pub(crate) fn read_only(path: &Path) -> Result<Connection, StoreError> {
-    check_bytes(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|e| StoreError::of_sqlite(path, &e))?;
-    connection.busy_timeout(crate::open::BUSY_TIMEOUT).map_err(|e| StoreError::of_sqlite(path, &e))?;
+/// A connection that changes nothing of the file.
+pub(crate) struct Look {
+    pub connection: Connection,
+    /// The folder of the copy that is looked at instead, where a crash has left a log that has to be played first.
+    copy: Option<PathBuf>,
+}
+
+impl Look {
+    /// Looks at a file. One that a writer was killed over can only be read after its log was played back, which is
+    /// writing: then a copy is looked at.
+    pub fn at(path: &Path) -> Result<Self, StoreError> {
+        check_bytes(path)?;
+        let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
+        match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            Err(e) if needs_recovery(&e) => {
+                let folder = copied(path).map_err(|e| StoreError::of_io(path, &e))?;
+                let mut look =
+                    Self { connection: Connection::open_in_memory().map_err(sqlite)?, copy: Some(folder) };
+                if let Some(folder) = &look.copy {
+                    look.connection =
+                        connect(&folder.join(COPY), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+                }
+                Ok(look)
+            }
+            other => Ok(Self { connection: other.map_err(sqlite)?, copy: None }),
+        }
+    }
+}
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.copy {
+            // A copy that stays behind in the temporary folder does no harm.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+const COPY: &str = "copy.db";
+
+fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(crate::open::BUSY_TIMEOUT)?;
+    // Opening alone reads nothing.
+    connection.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
     Ok(connection)
+}
+
+fn needs_recovery(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode;
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// The file and its logs, in a folder of their own.
+fn copied(path: &Path) -> std::io::Result<PathBuf> {
+    let unique =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+    let folder = std::env::temp_dir().join(format!("oneclaw-{}-{unique}", std::process::id()));
+    std::fs::create_dir(&folder)?;
+    for suffix in ["", "-journal", "-wal"] {
+        let from = with_suffix(path, suffix);
+        if from.exists() {
+            std::fs::copy(from, folder.join(format!("{COPY}{suffix}")))?;
+        }
+    }
+    Ok(folder)
+}
+
+/// The path with something added to its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// What the file system and the header tell before SQLite is asked.

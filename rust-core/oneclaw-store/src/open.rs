@@ -1,8 +1,9 @@
 //! Opens a file: creates it where there is none, brings it up to date where it is old, and leaves anything else alone.
 
 use crate::error::StoreError;
+use crate::file::{self, Look, with_suffix};
 use crate::migrate::{self, CURRENT, Change};
-use crate::{file, seed};
+use crate::seed;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,8 +24,13 @@ impl Store {
     pub fn open(path: &Path, now: i64) -> Result<Self, StoreError> {
         match Self::open_existing(path) {
             Err(StoreError::Missing { .. }) => {
-                create(path, now)?;
-                Self::open_existing(path)
+                let created = create(path, now);
+                // Another process may have been faster.
+                if path.exists() {
+                    Self::open_existing(path)
+                } else {
+                    created.and_then(|()| Self::open_existing(path))
+                }
             }
             other => other,
         }
@@ -35,7 +41,7 @@ impl Store {
         let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
         // Nothing is written before the file is known to be ours: a connection that may write can change a file on
         // closing, even one it only looked at.
-        let found = file::version(path, &file::read_only(path)?)?;
+        let found = file::version(path, &Look::at(path)?.connection)?;
         let mut connection = Connection::open_with_flags(
             path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -86,16 +92,21 @@ fn migrate_file(connection: &mut Connection, path: &Path) -> Result<Option<Chang
 
 /// A fresh file appears whole or not at all: it is made beside its place and then moved there.
 fn create(path: &Path, now: i64) -> Result<(), StoreError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".new-{}", std::process::id()));
-    let beside = path.with_file_name(name);
+    let beside = with_suffix(path, ".new");
+    // What a crash has left of an earlier try.
+    tidy_up(&beside);
     let made = make(&beside, now).map_err(|e| StoreError::of_sqlite(path, &e));
     let moved = made.and_then(|()| std::fs::rename(&beside, path).map_err(|e| StoreError::of_io(path, &e)));
     if moved.is_err() {
-        // The error that is reported says more than a failure to tidy up would.
-        let _ = std::fs::remove_file(&beside);
+        tidy_up(&beside);
     }
     moved
+}
+
+/// Removes what may be there; the error that is reported says more than a failure to tidy up would.
+fn tidy_up(beside: &Path) {
+    let _ = std::fs::remove_file(beside);
+    let _ = std::fs::remove_file(with_suffix(beside, "-journal"));
 }
 
 fn make(path: &Path, now: i64) -> rusqlite::Result<()> {

@@ -1,7 +1,7 @@
 //! What is in a file, for people who look into one.
 
 use crate::error::StoreError;
-use crate::file;
+use crate::file::{self, Look};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -37,9 +37,9 @@ pub struct SessionSurvey {
 
 /// Looks at a file; with `session`, at that one only.
 pub fn survey(path: &Path, session: Option<&str>) -> Result<Survey, StoreError> {
-    let connection = file::read_only(path)?;
-    let version = file::version(path, &connection)?;
-    read(&connection, version, session).map_err(|e| StoreError::of_sqlite(path, &e))
+    let look = Look::at(path)?;
+    let version = file::version(path, &look.connection)?;
+    read(&look.connection, version, session).map_err(|e| StoreError::of_sqlite(path, &e))
 }
 
 fn read(connection: &Connection, version: i64, session: Option<&str>) -> rusqlite::Result<Survey> {
