@@ -121,7 +121,11 @@ proptest! {
         let next = carried_out(&first, &inputs);
         for moment in [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse] {
             let again = plan(&Inputs::new(&next, &limits, &policy, &state, moment));
-            prop_assert!(!is_compact(&again), "{:?} after {:?}", again.decision, first.decision);
+            prop_assert!(
+                !is_compact(&again),
+                "{:?} of {:?} after {:?} of {:?}: {:?} {:?}",
+                again.estimate, again.parts, first.request_estimate, first.parts, next.epoch, again.decision,
+            );
             check(&again, &next)?;
             rules::check_newest_user(&conversation, &again.request).map_err(TestCaseError::fail)?;
         }

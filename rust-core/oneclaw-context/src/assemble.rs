@@ -182,8 +182,13 @@ impl Draft<'_> {
             (Placement::Pair, _) => ("[Previous conversation summary]\n\n", ""),
         };
         let placed = format!("{before}{body}{pins}{after}");
-        let cost =
-            body_cost + [before, &pins, after].into_iter().map(|text| builder.text_cost(text)).sum::<Cost>();
+        // Each pin by itself, as the room for them is given out.
+        let pin_cost =
+            |row: &&MeasuredRow| builder.text_cost(&summary::pins_block([&row.message].into_iter()));
+        let cost = body_cost
+            + builder.text_cost(before)
+            + builder.text_cost(after)
+            + self.pins.iter().map(pin_cost).sum::<Cost>();
         let system = prompt.map(str::to_owned);
         match self.placement {
             Placement::System => (Some(system.unwrap_or_default() + &placed), cost),

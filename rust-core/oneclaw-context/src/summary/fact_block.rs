@@ -69,6 +69,18 @@ impl Facts {
     /// The facts that neither `text` nor a longer fact contains, as a block of at most `room` tokens; the user's own
     /// come first, of each kind the newest.
     pub fn missing_from(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
+        let mut aim = room;
+        loop {
+            let block = self.block_of(text, aim, tariff);
+            // Lines side by side can cost more than each alone.
+            if tariff.upper_text(&block.text) <= room {
+                return block;
+            }
+            aim = aim * 9 / 10;
+        }
+    }
+
+    fn block_of(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
         let mut left = room.saturating_sub(tariff.upper_text(BY_USER) + tariff.upper_text(BY_OTHERS) + 4);
         let mut block = FactBlock::default();
         for (header, list) in [(BY_USER, &self.by_user), (BY_OTHERS, &self.by_others)] {
