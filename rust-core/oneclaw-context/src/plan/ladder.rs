@@ -126,10 +126,14 @@ impl Steps<'_> {
         plan
     }
 
-    /// Says what size a plan came from, and remembers a size over the trigger that could not be helped.
+    /// Says what size a plan came from, and remembers a size that could not be helped: one over the trigger, or one whose
+    /// trigger looks at what the last step used and so does not see what was won.
     pub fn remember_size(&self, mut plan: Plan) -> Plan {
         let upper = plan.request_estimate.upper;
-        plan.attempt = (upper > self.budget.trigger).then_some(Attempt { upper, base: self.budget.base });
+        let is_unseen =
+            self.planner.policy.trigger == Trigger::Used && matches!(plan.decision, Decision::Send(_));
+        plan.attempt =
+            (upper > self.budget.trigger || is_unseen).then_some(Attempt { upper, base: self.budget.base });
         plan.estimate = self.now;
         plan
     }
