@@ -15,6 +15,8 @@ pub struct Edges<'a> {
     pub groups: &'a [Group],
     /// What the groups from each index on cost; one entry more than groups.
     pub suffix: Vec<Cost>,
+    /// The last possible boundary: before a user message that is still unanswered, else after everything.
+    pub last: usize,
 }
 
 impl<'a> Edges<'a> {
@@ -26,7 +28,10 @@ impl<'a> Edges<'a> {
             sum += rows.get(group.rows.clone()).unwrap_or_default().iter().map(&cost).sum();
             *slot = sum;
         }
-        Self { rows, groups, suffix }
+        let newest_user = groups.iter().rposition(|g| g.kind == Kind::User);
+        let is_answered = |index: usize| groups.iter().skip(index).any(|g| g.kind == Kind::Exchange);
+        let last = newest_user.filter(|index| !is_answered(*index)).unwrap_or(groups.len());
+        Self { rows, groups, suffix, last }
     }
 
     /// The cost of the groups from `index` on.
@@ -37,13 +42,6 @@ impl<'a> Edges<'a> {
     /// The row a boundary stands before.
     pub fn row(&self, index: usize) -> usize {
         self.groups.get(index).map_or(self.rows.len(), |g| g.rows.start)
-    }
-
-    /// The last possible boundary: before a user message that is still unanswered, else after everything.
-    pub fn last(&self) -> usize {
-        let newest_user = self.groups.iter().rposition(|g| g.kind == Kind::User);
-        let is_answered = |index: usize| self.groups.iter().skip(index).any(|g| g.kind == Kind::Exchange);
-        newest_user.filter(|index| !is_answered(*index)).unwrap_or(self.groups.len())
     }
 
     /// The boundary that the policy's knob asks for.
@@ -58,12 +56,12 @@ impl<'a> Edges<'a> {
             Tail::Empty => self.groups.len(),
             Tail::Messages => self.by_count(policy),
         };
-        self.snapped(raw, policy.snap).min(self.last())
+        self.snapped(raw, policy.snap).min(self.last)
     }
 
     /// The next boundary that leaves a smaller tail.
     pub fn next(&self, index: usize, snap: Snap) -> usize {
-        self.snapped(index + 1, snap).min(self.last())
+        self.snapped(index + 1, snap).min(self.last)
     }
 
     fn snapped(&self, index: usize, snap: Snap) -> usize {

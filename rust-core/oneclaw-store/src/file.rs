@@ -20,8 +20,8 @@ pub fn examine(path: &Path) -> Result<Change, StoreError> {
 /// A connection that changes nothing of the file.
 pub(crate) struct Look {
     pub connection: Connection,
-    /// The folder of the copy that is looked at instead, where a crash has left a log that has to be played first.
-    copy: Option<PathBuf>,
+    /// What is looked at instead, where a crash has left a log that has to be played first.
+    _copy: Option<Copy>,
 }
 
 impl Look {
@@ -32,32 +32,48 @@ impl Look {
         let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
         match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
             Err(e) if needs_recovery(&e) => {
-                let folder = copied(path).map_err(|e| StoreError::of_io(path, &e))?;
-                let mut look =
-                    Self { connection: Connection::open_in_memory().map_err(sqlite)?, copy: Some(folder) };
-                if let Some(folder) = &look.copy {
-                    look.connection =
-                        connect(&folder.join(COPY), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
-                }
-                Ok(look)
+                let copy = Copy::of(path).map_err(|e| StoreError::of_io(path, &e))?;
+                let connection = connect(&copy.file(), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+                Ok(Self { connection, _copy: Some(copy) })
             }
-            other => Ok(Self { connection: other.map_err(sqlite)?, copy: None }),
+            other => Ok(Self { connection: other.map_err(sqlite)?, _copy: None }),
         }
     }
 }
 
-impl Drop for Look {
+/// The file and its logs in a temporary folder, which goes when the copy does.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn of(path: &Path) -> std::io::Result<Self> {
+        let unique =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+        let folder = std::env::temp_dir().join(format!("oneclaw-{}-{unique}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        let copy = Self(folder);
+        for suffix in ["", "-journal", "-wal"] {
+            let from = with_suffix(path, suffix);
+            if from.exists() {
+                std::fs::copy(from, with_suffix(&copy.file(), suffix))?;
+            }
+        }
+        Ok(copy)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("copy.db")
+    }
+}
+
+impl Drop for Copy {
     fn drop(&mut self) {
-        if let Some(folder) = &self.copy {
-            // A copy that stays behind in the temporary folder does no harm.
-            let _ = std::fs::remove_dir_all(folder);
-        }
+        // A copy that stays behind in the temporary folder does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-const COPY: &str = "copy.db";
-
-fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+/// A connection that waits for others, to a file that can be read.
+pub(crate) fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(crate::open::BUSY_TIMEOUT)?;
     // Opening alone reads nothing.
@@ -68,21 +84,6 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
 fn needs_recovery(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode;
     matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
-}
-
-/// The file and its logs, in a folder of their own.
-fn copied(path: &Path) -> std::io::Result<PathBuf> {
-    let unique =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-    let folder = std::env::temp_dir().join(format!("oneclaw-{}-{unique}", std::process::id()));
-    std::fs::create_dir(&folder)?;
-    for suffix in ["", "-journal", "-wal"] {
-        let from = with_suffix(path, suffix);
-        if from.exists() {
-            std::fs::copy(from, folder.join(format!("{COPY}{suffix}")))?;
-        }
-    }
-    Ok(folder)
 }
 
 /// The path with something added to its name.

@@ -24,12 +24,10 @@ impl Store {
     pub fn open(path: &Path, now: i64) -> Result<Self, StoreError> {
         match Self::open_existing(path) {
             Err(StoreError::Missing { .. }) => {
-                let created = create(path, now);
-                // Another process may have been faster.
-                if path.exists() {
-                    Self::open_existing(path)
-                } else {
-                    created.and_then(|()| Self::open_existing(path))
+                match create(path, now) {
+                    // Where it is there all the same, another process was faster.
+                    Err(error) if !path.exists() => Err(error),
+                    _ => Self::open_existing(path),
                 }
             }
             other => other,
@@ -42,11 +40,7 @@ impl Store {
         // Nothing is written before the file is known to be ours: a connection that may write can change a file on
         // closing, even one it only looked at.
         let found = file::version(path, &Look::at(path)?.connection)?;
-        let mut connection = Connection::open_with_flags(
-            path,
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )
-        .map_err(sqlite)?;
+        let mut connection = file::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
         set_up(&connection).map_err(sqlite)?;
         let change = if found < CURRENT { migrate_file(&mut connection, path)? } else { None };
         Ok(Self { path: path.to_owned(), connection, change })
@@ -69,7 +63,6 @@ impl Store {
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit is on the disk when it returns: a phone that dies loses nothing that was said to be saved.
     connection.pragma_update(None, "synchronous", "FULL")?;

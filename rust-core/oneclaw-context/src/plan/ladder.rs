@@ -278,7 +278,7 @@ impl Steps<'_> {
     fn boundary(&self, marks: &Marks) -> usize {
         let planner = self.planner;
         let edges = self.edges(marks);
-        let last = edges.last();
+        let last = edges.last;
         let mut boundary = edges.by_knob(planner.policy, &self.budget, &planner.tariff);
         let around =
             self.draft(last, Summary::Pending(self.budget.summary_cap), marks).assemble(&planner.tariff);
