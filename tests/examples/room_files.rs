@@ -35,7 +35,8 @@ fn check(folder: &Path) {
     for name in ["created-written.db", "migrated-written.db"] {
         let store = Store::open_existing(&folder.join(name)).unwrap();
         assert_eq!(store.change(), None);
-        let count = |sql: &str| -> u64 { store.connection().query_row(sql, [], |row| row.get(0)).unwrap() };
+        let count =
+            |sql: &str| -> u64 { store.read(|c| Ok(c.query_row(sql, [], |row| row.get(0))?)).unwrap() };
         assert_eq!(count("SELECT COUNT(*) FROM messages WHERE id = 'room-message'"), 1, "{name}");
         assert_eq!(count("SELECT COUNT(*) FROM messages WHERE id = 'room-cascaded'"), 0, "{name}");
         println!("{name}: the core reads what Room wrote");

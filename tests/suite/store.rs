@@ -1,5 +1,6 @@
 //! The original app's file: made, migrated, refused. Real SQLite files throughout.
 
+use oneclaw_model::Usage;
 use oneclaw_store::survey::{SessionSurvey, survey};
 use oneclaw_store::{Change, Store, StoreError, examine};
 use rusqlite::Connection;
@@ -63,6 +64,11 @@ pub fn contents(path: &Path) -> BTreeMap<String, Vec<String>> {
 fn strings(connection: &Connection, sql: &str) -> Vec<String> {
     let mut query = connection.prepare(sql).unwrap();
     query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// The texts a query over an open file gives.
+fn ask(store: &Store, sql: &str) -> Vec<String> {
+    store.read(|connection| Ok(strings(connection, sql))).unwrap()
 }
 
 /// What Room compares of a table: columns, foreign keys, indices.
@@ -151,8 +157,7 @@ fn a_fresh_file_is_rooms_version_2_with_its_seeds() {
     let path = folder.file("oneclaw.db");
     let store = Store::open(&path, NOW).unwrap();
     assert_eq!((store.path(), store.change()), (path.as_path(), None));
-    let providers =
-        strings(store.connection(), "SELECT id || ' ' || name || ' ' || type FROM providers ORDER BY rowid");
+    let providers = ask(&store, "SELECT id || ' ' || name || ' ' || type FROM providers ORDER BY rowid");
     assert_eq!(
         providers,
         [
@@ -161,15 +166,13 @@ fn a_fresh_file_is_rooms_version_2_with_its_seeds() {
             "provider-gemini Google Gemini GEMINI"
         ]
     );
-    let models = strings(
-        store.connection(),
-        "SELECT id || ' ' || source || ' ' || context_window_size FROM models ORDER BY id",
-    );
+    let models =
+        ask(&store, "SELECT id || ' ' || source || ' ' || context_window_size FROM models ORDER BY id");
     let mut expected: Vec<String> =
         oneclaw_model::PRESET_MODELS.iter().map(|m| format!("{} PRESET {}", m.id, m.window)).collect();
     expected.sort();
     assert_eq!(models, expected);
-    let agent = strings(store.connection(), "SELECT id || ' ' || name || ' ' || tool_ids FROM agents");
+    let agent = ask(&store, "SELECT id || ' ' || name || ' ' || tool_ids FROM agents");
     let tools = r#"["get_current_time","read_file","write_file","http_request"]"#;
     assert_eq!(agent, [format!("agent-general-assistant General Assistant {tools}")]);
     drop(store);
@@ -192,7 +195,7 @@ fn a_version_1_file_is_migrated_and_keeps_every_row() {
     version_1(&path);
     let before = contents(&path);
     let bytes = fs::read(&path).unwrap();
-    let expected = Change { from: 1, to: 2, windows: 4 };
+    let expected = Change { from: 1, to: 2, windows: 4, core_from: 0, core_to: 1 };
     assert_eq!(examine(&path).unwrap(), expected);
     assert_eq!(fs::read(&path).unwrap(), bytes, "looking changes nothing");
 
@@ -200,7 +203,7 @@ fn a_version_1_file_is_migrated_and_keeps_every_row() {
     assert_eq!(store.change(), Some(&expected));
     let windows = "SELECT provider_id || '/' || id || ' ' || COALESCE(context_window_size, 'none') FROM models ORDER BY 1";
     assert_eq!(
-        strings(store.connection(), windows),
+        ask(&store, windows),
         [
             "mine/gpt-4o 128000",
             "mine/llama-local none",
@@ -233,10 +236,7 @@ fn a_window_the_user_has_set_is_kept() {
         .execute("UPDATE models SET context_window_size = 5 WHERE id = 'gpt-4o'", [])
         .unwrap();
     let store = Store::open(&path, NOW).unwrap();
-    let window = strings(
-        store.connection(),
-        "SELECT CAST(context_window_size AS TEXT) FROM models WHERE id = 'gpt-4o'",
-    );
+    let window = ask(&store, "SELECT CAST(context_window_size AS TEXT) FROM models WHERE id = 'gpt-4o'");
     assert_eq!(window, ["5"]);
 }
 
@@ -250,9 +250,10 @@ fn what_is_in_a_file_can_be_seen_at_any_version() {
         title: "Grüße 🌍".into(),
         is_deleted: false,
         messages: 7,
-        tokens: (420, 35),
+        tokens: Usage { input: 420, output: 35, ..Usage::default() },
         summary_chars: None,
         boundary: None,
+        epochs: vec![],
     };
     let old = survey(&path, None).unwrap();
     assert_eq!((old.version, old.sessions.len()), (1, 2));

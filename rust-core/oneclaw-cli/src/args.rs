@@ -44,11 +44,21 @@ pub enum Command {
         oneclaw migrate oneclaw.db --dry-run\n  \
         oneclaw migrate oneclaw.db")]
     Migrate(MigrateArgs),
-    /// Show what is in a database file: schema version, tables, sessions, usage
+    /// Show what is in a database file: schema version, tables, sessions, usage, compactions
     #[command(after_help = "Examples:\n  \
         oneclaw inspect oneclaw.db\n  \
         oneclaw inspect oneclaw.db --session 4f1c --json")]
     Inspect(InspectArgs),
+    /// Put a transcript into a database file as a new session, and print the session's id
+    #[command(after_help = "Examples:\n  \
+        oneclaw import --db oneclaw.db < chat.jsonl\n\n\
+        The file is created if there is none, and brought up to date if it is old.")]
+    Import(ImportArgs),
+    /// Print a session of a database file as a transcript
+    #[command(after_help = "Examples:\n  \
+        oneclaw export --db oneclaw.db --session 4f1c > chat.jsonl\n\n\
+        `oneclaw inspect` lists the sessions. The file is brought up to date if it is old.")]
+    Export(ExportArgs),
     /// Show the engine at work on a long sample conversation, turn by turn
     #[command(after_help = "Examples:\n  \
         oneclaw sample\n  \
@@ -155,6 +165,25 @@ pub struct InspectArgs {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+}
+
+/// `import`
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The database file
+    #[arg(long = "db", value_name = "F")]
+    pub file: PathBuf,
+}
+
+/// `export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The database file
+    #[arg(long = "db", value_name = "F")]
+    pub file: PathBuf,
+    /// The session
+    #[arg(long, value_name = "ID")]
+    pub session: String,
 }
 
 /// `sample`

@@ -54,6 +54,8 @@ fn main() -> ExitCode {
         Command::Plan(args) => plan::run(args, cli.json, &mut out),
         Command::Migrate(args) => database::migrate(args, cli.json, &mut out),
         Command::Inspect(args) => database::inspect(args, cli.json, &mut out),
+        Command::Import(args) => database::import(args, cli.json, &mut out),
+        Command::Export(args) => database::export(args, &mut out),
         Command::Sample(args) => sample::run(args, cli.json, &mut out),
     };
     match result.and_then(|()| out.flush().map_err(Failure::from)) {

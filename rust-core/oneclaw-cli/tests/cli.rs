@@ -370,14 +370,18 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     assert_eq!(dry, format!("{path}: would go from schema version 1 to 2; 4 models would get a window\n"));
     assert_eq!(json_of(&["inspect", &path, "--json"], "")["version"], 1);
     let done = json_of(&["migrate", &path, "--json"], "");
-    assert_eq!(done, json!({"file": path, "from": 1, "to": 2, "windows": 4, "dry_run": false}));
+    assert_eq!(
+        done,
+        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 1, "dry_run": false})
+    );
     let again = oneclaw(&["migrate", &path], "").stdout;
     assert_eq!(again, format!("{path}: is at schema version 2, nothing to do\n"));
 
     let value = json_of(&["inspect", &path, "--json"], "");
     assert_eq!(value["tables"]["messages"], 8);
     let session = json!({"id": "s1", "title": "Grüße 🌍", "deleted": false, "messages": 7, "tokens_in": 420,
-        "tokens_out": 35, "summary_chars": null, "compact_boundary_timestamp": null});
+        "cache_read": 0, "cache_write": 0, "tokens_out": 35, "summary_chars": null, "compact_boundary_timestamp": null,
+        "epochs": []});
     assert_eq!(value["sessions"][0], session);
     let shown = oneclaw(&["inspect", &path, "--session", "s2"], "").stdout;
     assert!(shown.contains("s2  deleted (deleted)\n  1 messages, 0 tokens in, 0 tokens out\n"), "{shown}");
@@ -385,9 +389,81 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     assert_eq!(nobody, format!("{path}: has no session \"x\""));
 }
 
+/// A transcript with everything a row can carry, as `export` writes it.
+fn full_transcript() -> String {
+    let session = json!({"session": {"title": "Grüße 🌍", "compacted_summary": "So far.", "compact_boundary_timestamp": 3}});
+    let row = |id: &str, kind: &str, at: i64, more: Value| {
+        let mut row = json!({"id": id, "type": kind, "content": "", "thinking_content": null, "tool_call_id": null,
+            "tool_name": null, "tool_input": null, "tool_output": null, "tool_status": null, "tool_duration_ms": null,
+            "token_count_input": null, "token_count_output": null, "model_id": null, "provider_id": null,
+            "created_at": at});
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        row
+    };
+    let picture = json!({"mime": "image/png", "name": "a.png", "width": 2, "height": 1, "data": "aGk="});
+    let lines = [
+        session,
+        row("u1", "USER", 1, json!({"content": "look\n\u{0} 你好", "attachments": [picture]})),
+        row(
+            "a1",
+            "AI_RESPONSE",
+            2,
+            json!({"thinking_content": "hm", "thinking_signature": "sig", "model_id": "m",
+            "provider_id": "p", "token_count_input": 5, "token_count_output": 6, "cache_read": 7, "cache_write": 8}),
+        ),
+        row("c1", "TOOL_CALL", 2, json!({"tool_call_id": "x", "tool_name": "t", "tool_input": "{}"})),
+        row(
+            "r1",
+            "TOOL_RESULT",
+            3,
+            json!({"tool_call_id": "x", "tool_name": "t", "tool_output": "out",
+            "tool_status": "TIMEOUT", "tool_duration_ms": 9}),
+        ),
+        row("e1", "ERROR", 4, json!({"content": "oops"})),
+        row("s1", "SYSTEM", 4, json!({"content": "note"})),
+    ];
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_transcript_comes_out_of_a_file_as_it_went_in() {
+    let path = scratch("transcripts.db");
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{path}{suffix}"));
+    }
+    let text = full_transcript();
+    let values = |text: &str| text.lines().map(|l| serde_json::from_str(l).unwrap()).collect::<Vec<Value>>();
+    let export = |id: &str| values(&oneclaw(&["export", "--db", &path, "--session", id], "").stdout);
+    let imported = oneclaw(&["import", "--db", &path], &text);
+    assert_eq!((imported.code, imported.stderr.as_str()), (0, ""));
+    let first = imported.stdout.trim().to_owned();
+    assert_eq!(export(&first), values(&text));
+
+    // A second time the names of the messages are taken.
+    let second = json_of(&["--json", "import", "--db", &path], &text);
+    assert_eq!(second["messages"], 6);
+    let mut expected = values(&text);
+    for row in expected.iter_mut().skip(1) {
+        row["id"] = format!("{}/{}", second["session"].as_str().unwrap(), row["id"].as_str().unwrap()).into();
+    }
+    assert_eq!(export(second["session"].as_str().unwrap()), expected);
+    assert_eq!(export(&first), values(&text), "the first one is as it was");
+
+    let usage = json_of(&["inspect", &path, "--session", &first, "--json"], "")["sessions"][0].clone();
+    assert_eq!(
+        [&usage["tokens_in"], &usage["cache_read"], &usage["cache_write"], &usage["tokens_out"]],
+        [5, 7, 8, 6]
+    );
+    let nobody = complaint(1, &["export", "--db", &path, "--session", "x"], "");
+    assert_eq!(nobody, format!("{path}: has no session \"x\""));
+    let bad = complaint(1, &["import", "--db", &path], "{\"id\":1}");
+    assert_eq!(bad, "transcript: line 1: field `id`: expected a string, found 1");
+    assert_eq!(json_of(&["inspect", &path, "--json"], "")["sessions"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn help_has_examples() {
-    for command in ["truncate", "estimate", "plan", "migrate", "inspect", "sample"] {
+    for command in ["truncate", "estimate", "plan", "migrate", "inspect", "import", "export", "sample"] {
         let output = oneclaw(&[command, "--help"], "");
         assert_eq!(output.code, 0);
         assert!(output.stdout.contains("Examples:\n  oneclaw "), "{command}");

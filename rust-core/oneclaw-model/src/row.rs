@@ -63,6 +63,9 @@ pub struct Row {
     /// Prompt tokens written to a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
+    /// The provider's proof that the reasoning is its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_signature: Option<String>,
     /// Files and images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
@@ -106,6 +109,7 @@ impl Row {
             created_at: fields.time("created_at")?.unwrap_or(created_at),
             cache_read: fields.count("cache_read")?,
             cache_write: fields.count("cache_write")?,
+            thinking_signature: fields.text("thinking_signature")?,
             attachments: fields
                 .parsed("attachments", "a list of {mime, name, width, height, data}")?
                 .unwrap_or_default(),
@@ -123,7 +127,9 @@ impl Row {
             RowType::User => Body::User { text: self.content, attachments: self.attachments },
             RowType::AiResponse => Body::Assistant {
                 text: self.content,
-                thinking: self.thinking_content.map(|text| Thinking { text, signature: None }),
+                thinking: self
+                    .thinking_content
+                    .map(|text| Thinking { text, signature: self.thinking_signature }),
                 model,
                 usage,
             },

@@ -8,6 +8,9 @@ use std::collections::HashSet;
 /// What a transcript says of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct SessionHeader {
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The summary that stands for the rows before the boundary.
     pub compacted_summary: Option<String>,
     /// Rows older than this are covered by the summary.
@@ -83,6 +86,7 @@ fn header(value: &Value) -> Result<SessionHeader, String> {
     let fields = Fields(object);
     let read = || -> Result<SessionHeader, FieldFault> {
         Ok(SessionHeader {
+            title: fields.text("title")?,
             compacted_summary: fields.text("compacted_summary")?,
             compact_boundary_timestamp: fields.time("compact_boundary_timestamp")?,
         })
@@ -116,7 +120,11 @@ mod tests {
         let session = Transcript::read(text).unwrap().session;
         assert_eq!(
             session,
-            SessionHeader { compacted_summary: Some("S".into()), compact_boundary_timestamp: Some(7) }
+            SessionHeader {
+                title: None,
+                compacted_summary: Some("S".into()),
+                compact_boundary_timestamp: Some(7)
+            }
         );
     }
 

@@ -1,9 +1,33 @@
-//! What can be wrong with a file, in words that say which file and what to do. Never holds user text.
+//! What can be wrong with a file or a question to it, in words that say which file and what to do. Never holds what a
+//! conversation says.
 
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
-/// Why a file cannot be used. The file is as it was.
+/// What a query ends in.
+pub type Result<T> = std::result::Result<T, Fault>;
+
+/// Why a query has no answer; a transaction that ends in one is rolled back. The store adds which file it was.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The database says no.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// What was asked for is not in the file.
+    #[error("has no {what}")]
+    NoSuch {
+        /// What was asked for.
+        what: String,
+    },
+    /// It must not be.
+    #[error("{why}")]
+    Refused {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Why a file cannot be used, or a question to it has no answer. The file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
@@ -39,10 +63,12 @@ pub enum StoreError {
         found: String,
     },
     /// Written by a newer version.
-    #[error("{}: has schema version {version}, this program knows up to {known}; update the program", path.display())]
+    #[error("{}: has {part} version {version}, this program knows up to {known}; update the program", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
+        /// Whose version.
+        part: &'static str,
         /// Its version.
         version: i64,
         /// The newest version known here.
@@ -82,6 +108,22 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// What was asked for is not in the file.
+    #[error("{}: has no {what}", path.display())]
+    NoSuch {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        what: String,
+    },
+    /// It must not be done.
+    #[error("{}: {why}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
     /// Anything else.
     #[error("{}: {what}", path.display())]
     Other {
@@ -93,6 +135,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What a fault means for that file.
+    pub(crate) fn of_fault(path: &Path, fault: Fault) -> Self {
+        let owned = || path.to_owned();
+        match fault {
+            Fault::Sqlite(error) => Self::of_sqlite(path, &error),
+            Fault::NoSuch { what } => Self::NoSuch { path: owned(), what },
+            Fault::Refused { why } => Self::Refused { path: owned(), why },
+        }
+    }
+
     /// What an error of SQLite means for that file.
     pub(crate) fn of_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_owned();

@@ -1,7 +1,7 @@
 //! Looks at a file without changing a byte of it: is it one of ours, is it whole, which version is it.
 
 use crate::error::StoreError;
-use crate::migrate::{self, CURRENT, Change, TABLES, VERSIONS};
+use crate::migrate::{self, CORE_CURRENT, CURRENT, Change, TABLES, VERSIONS};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fs::File;
 use std::io::Read;
@@ -118,8 +118,12 @@ fn check_bytes(path: &Path) -> Result<(), StoreError> {
         return Err(StoreError::Damaged { path: owned(), what: "its header is cut off".into() });
     };
     let page = if page == 1 { 65_536 } else { page };
-    // The header's page count is only to be trusted where both counters agree.
-    if change == valid_for && metadata.len() < page * pages {
+    // The header's page count is only to be trusted where both counters agree; and where a writer was killed, pages that
+    // are not in the file yet are in its log.
+    let has_log = ["-wal", "-journal"]
+        .iter()
+        .any(|suffix| std::fs::metadata(with_suffix(path, suffix)).is_ok_and(|log| log.len() > 0));
+    if change == valid_for && metadata.len() < page * pages && !has_log {
         let what = format!("{} of {} bytes are there", metadata.len(), page * pages);
         return Err(StoreError::Damaged { path: owned(), what });
     }
@@ -137,7 +141,7 @@ pub(crate) fn version(path: &Path, connection: &Connection) -> Result<i64, Store
         })
         .map_err(sqlite)?;
     if version > CURRENT && has_master {
-        return Err(StoreError::Newer { path: path.to_owned(), version, known: CURRENT });
+        return Err(StoreError::Newer { path: path.to_owned(), part: "schema", version, known: CURRENT });
     }
     let Some(known) = VERSIONS.iter().find(|v| v.number == version).filter(|_| has_master) else {
         return Err(foreign(format!("version {version}, not made by this app")));
@@ -148,6 +152,11 @@ pub(crate) fn version(path: &Path, connection: &Connection) -> Result<i64, Store
         .map_err(sqlite)?;
     if hash.as_deref() != Some(known.identity_hash) {
         return Err(foreign(format!("version {version} with another identity")));
+    }
+    let core = migrate::core_version(connection).map_err(sqlite)?;
+    if core > CORE_CURRENT {
+        let (part, known) = ("core", CORE_CURRENT);
+        return Err(StoreError::Newer { path: path.to_owned(), part, version: core, known });
     }
     for (table, columns) in TABLES {
         for column in columns {

@@ -1,13 +1,26 @@
 #![doc = include_str!("../README.md")]
 
+pub mod agents;
+pub mod catalogue;
+mod columns;
+pub mod engine;
+pub mod epochs;
 mod error;
 mod file;
+pub mod messages;
 mod migrate;
 mod open;
+pub mod order;
+mod place;
+pub mod queue;
 mod seed;
+pub mod sessions;
+pub mod settings;
 pub mod survey;
+pub mod transcripts;
 
-pub use error::StoreError;
+pub use error::{Fault, Result, StoreError};
 pub use file::examine;
 pub use migrate::{CURRENT, Change};
 pub use open::Store;
+pub use place::Place;

@@ -6,6 +6,11 @@ use rusqlite::{Connection, Transaction};
 /// The newest schema version.
 pub const CURRENT: i64 = 2;
 
+/// The steps of the core's own tables, from nothing to the newest version.
+const CORE_STEPS: [&str; 1] = [include_str!("../sql/core_1.sql")];
+/// The newest version of them.
+pub(crate) const CORE_CURRENT: i64 = CORE_STEPS.len() as i64;
+
 /// A version of the schema: how Room knows it, and how to get there.
 pub(crate) struct Version {
     pub number: i64,
@@ -44,6 +49,41 @@ pub struct Change {
     pub to: i64,
     /// How many models get a context window.
     pub windows: u64,
+    /// The version of the core's own tables found; 0 if there are none yet.
+    pub core_from: i64,
+    /// The version of them reached.
+    pub core_to: i64,
+}
+
+impl Change {
+    /// Whether there is nothing to do.
+    pub fn is_none(&self) -> bool {
+        self.from == self.to && self.core_from == self.core_to
+    }
+}
+
+/// The version of the core's own tables; 0 if there are none.
+pub(crate) fn core_version(connection: &Connection) -> rusqlite::Result<i64> {
+    let is_there: bool = connection.query_row(
+        "SELECT COUNT(*) FROM sqlite_master WHERE name = 'core_version'",
+        [],
+        |row| row.get(0),
+    )?;
+    if !is_there {
+        return Ok(0);
+    }
+    connection.query_row("SELECT IFNULL(MAX(version), 0) FROM core_version", [], |row| row.get(0))
+}
+
+/// Makes the core's own tables, or brings them up to date.
+pub(crate) fn migrate_core(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let found = core_version(transaction)?;
+    for step in CORE_STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.execute("DELETE FROM core_version", [])?;
+    transaction.execute("INSERT INTO core_version VALUES (?1)", [CORE_CURRENT])?;
+    Ok(())
 }
 
 /// Brings the schema up to date, all steps in the caller's transaction.
@@ -53,7 +93,9 @@ pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> rusqlite::Res
     }
     let windows = if from < CURRENT { set_windows(transaction)? } else { 0 };
     transaction.pragma_update(None, "user_version", CURRENT)?;
-    Ok(Change { from, to: CURRENT, windows })
+    let core_from = core_version(transaction)?;
+    migrate_core(transaction)?;
+    Ok(Change { from, to: CURRENT, windows, core_from, core_to: CORE_CURRENT })
 }
 
 /// What [`migrate`] would do to a file of that version.
@@ -65,7 +107,7 @@ pub(crate) fn preview(connection: &Connection, from: i64) -> rusqlite::Result<Ch
             windows += count.query_row([model.id], |row| row.get::<_, u64>(0))?;
         }
     }
-    Ok(Change { from, to: CURRENT, windows })
+    Ok(Change { from, to: CURRENT, windows, core_from: core_version(connection)?, core_to: CORE_CURRENT })
 }
 
 /// Gives the preset models of any provider their window where none is set.

@@ -1,21 +1,27 @@
 //! Opens a file: creates it where there is none, brings it up to date where it is old, and leaves anything else alone.
 
-use crate::error::StoreError;
-use crate::file::{self, Look, with_suffix};
-use crate::migrate::{self, CURRENT, Change};
-use crate::seed;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use crate::error::{self, StoreError};
+use crate::file::{self, examine, with_suffix};
+use crate::migrate::{self, Change};
+use crate::{order, seed, sessions};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a caller waits for another one.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An open database file, the one writer of it.
+/// How many readers are kept open for the next read.
+const IDLE_READERS: usize = 4;
+
+/// An open database file: one writer, and as many readers as there are reads at a time. It may be shared by threads.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    connection: Connection,
+    // Readers first: the writer closes last and takes the log away.
+    readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Connection>,
     change: Option<Change>,
 }
 
@@ -39,11 +45,11 @@ impl Store {
         let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
         // Nothing is written before the file is known to be ours: a connection that may write can change a file on
         // closing, even one it only looked at.
-        let found = file::version(path, &Look::at(path)?.connection)?;
-        let mut connection = file::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
-        set_up(&connection).map_err(sqlite)?;
-        let change = if found < CURRENT { migrate_file(&mut connection, path)? } else { None };
-        Ok(Self { path: path.to_owned(), connection, change })
+        let is_current = examine(path)?.is_none();
+        let mut writer = file::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+        set_up(&writer).map_err(sqlite)?;
+        let change = if is_current { None } else { migrate_file(&mut writer, path)? };
+        Ok(Self { path: path.to_owned(), readers: Mutex::default(), writer: Mutex::new(writer), change })
     }
 
     /// The file.
@@ -56,10 +62,55 @@ impl Store {
         self.change.as_ref()
     }
 
-    /// The connection, for reads.
-    pub fn connection(&self) -> &Connection {
-        &self.connection
+    /// Reads, all from one state of the file, whatever is written meanwhile.
+    pub fn read<T>(&self, query: impl FnOnce(&Connection) -> error::Result<T>) -> Result<T, StoreError> {
+        let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(&self.path, &e);
+        let idle = lock(&self.readers).pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => file::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(sqlite)?,
+        };
+        let answer = {
+            let snapshot = reader.unchecked_transaction().map_err(sqlite)?;
+            query(&snapshot).map_err(|fault| StoreError::of_fault(&self.path, fault))
+        };
+        let mut readers = lock(&self.readers);
+        if readers.len() < IDLE_READERS {
+            readers.push(reader);
+        }
+        answer
     }
+
+    /// Writes: all of it is on the disk when this returns, or nothing is.
+    pub fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> error::Result<T>) -> Result<T, StoreError> {
+        let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(&self.path, &e);
+        let mut writer = lock(&self.writer);
+        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
+        let done = work(&transaction).map_err(|fault| StoreError::of_fault(&self.path, fault))?;
+        transaction.commit().map_err(sqlite)?;
+        Ok(done)
+    }
+
+    /// Makes a session ready to be read: rows that another app has added are put in order.
+    pub fn prepare(&self, session: &str) -> Result<(), StoreError> {
+        if self.read(|connection| order::is_current(connection, session))? {
+            return Ok(());
+        }
+        self.write(|transaction| order::bring_up_to_date(transaction, session))
+    }
+
+    /// Removes a session for good: nothing of it stays in the file or its log.
+    pub fn purge(&self, session: &str) -> Result<(), StoreError> {
+        self.write(|transaction| sessions::purge(transaction, session))?;
+        // Where a reader is still at the log, it goes when the file is closed.
+        let truncated = lock(&self.writer).query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        truncated.map_err(|e| StoreError::of_sqlite(&self.path, &e))
+    }
+}
+
+/// A thread that panicked has rolled its transaction back; the connection is as good as before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
@@ -75,7 +126,7 @@ fn migrate_file(connection: &mut Connection, path: &Path) -> Result<Option<Chang
     let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
     let found = file::version(path, &transaction)?;
-    if found == CURRENT {
+    if migrate::preview(&transaction, found).map_err(sqlite)?.is_none() {
         return Ok(None);
     }
     let change = migrate::migrate(&transaction, found).map_err(sqlite)?;

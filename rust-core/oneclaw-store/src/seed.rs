@@ -21,7 +21,7 @@ const PROVIDERS: [(ProviderKind, &str, &str, &str, &str); 3] = [
 ];
 
 const AGENT: (&str, &str, &str, &str) = (
-    "agent-general-assistant",
+    crate::agents::GENERAL_ASSISTANT,
     "General Assistant",
     "A helpful assistant with the built-in tools.",
     "You are a helpful assistant. Use your tools where they help, and say so when you do not know something.",
@@ -52,5 +52,6 @@ pub(crate) fn create(transaction: &Transaction<'_>, now: i64) -> rusqlite::Resul
          VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?6)",
         (id, name, description, prompt, AGENT_TOOLS, now),
     )?;
-    transaction.pragma_update(None, "user_version", crate::CURRENT)
+    transaction.pragma_update(None, "user_version", crate::CURRENT)?;
+    crate::migrate::migrate_core(transaction)
 }

@@ -1,7 +1,10 @@
 //! What is in a file, for people who look into one.
 
-use crate::error::StoreError;
+use crate::epochs::{self, Epoch};
+use crate::error::{Fault, StoreError};
 use crate::file::{self, Look};
+use crate::migrate;
+use oneclaw_model::Usage;
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -27,24 +30,26 @@ pub struct SessionSurvey {
     pub is_deleted: bool,
     /// How many rows it has.
     pub messages: u64,
-    /// Uncached prompt tokens and output tokens, as reported.
-    pub tokens: (u64, u64),
+    /// What its replies cost, as reported; reasoning is not kept apart.
+    pub tokens: Usage,
     /// Length of its summary in characters, if it was compacted.
     pub summary_chars: Option<u64>,
     /// Where its tail begins.
     pub boundary: Option<i64>,
+    /// Its compactions, the oldest first.
+    pub epochs: Vec<Epoch>,
 }
 
 /// Looks at a file; with `session`, at that one only.
 pub fn survey(path: &Path, session: Option<&str>) -> Result<Survey, StoreError> {
     let look = Look::at(path)?;
     let version = file::version(path, &look.connection)?;
-    read(&look.connection, version, session).map_err(|e| StoreError::of_sqlite(path, &e))
+    read(&look.connection, version, session).map_err(|fault| StoreError::of_fault(path, fault))
 }
 
-fn read(connection: &Connection, version: i64, session: Option<&str>) -> rusqlite::Result<Survey> {
+fn read(connection: &Connection, version: i64, session: Option<&str>) -> Result<Survey, Fault> {
     let mut tables = Vec::new();
-    for (table, _) in crate::migrate::TABLES {
+    for (table, _) in migrate::TABLES {
         let count = connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0))?;
         tables.push((table.to_owned(), count));
     }
@@ -52,25 +57,44 @@ fn read(connection: &Connection, version: i64, session: Option<&str>) -> rusqlit
         1 => ("NULL", "NULL"),
         _ => ("LENGTH(s.compacted_summary)", "s.compact_boundary_timestamp"),
     };
+    let has_core = migrate::core_version(connection)? > 0;
+    let (read, write, beside) = match has_core {
+        true => {
+            ("SUM(c.cache_read)", "SUM(c.cache_write)", "LEFT JOIN core_messages c ON c.message_id = m.id")
+        }
+        false => ("0", "0", ""),
+    };
     let mut query = connection.prepare(&format!(
-        "SELECT s.id, s.title, s.deleted_at IS NOT NULL, COUNT(m.id),
-                COALESCE(SUM(m.token_count_input), 0), COALESCE(SUM(m.token_count_output), 0), {summary}, {boundary}
-         FROM sessions s LEFT JOIN messages m ON m.session_id = s.id
+        "SELECT s.id, s.title, s.deleted_at IS NOT NULL, COUNT(m.id), IFNULL(SUM(m.token_count_input), 0),
+                IFNULL({read}, 0), IFNULL({write}, 0), IFNULL(SUM(m.token_count_output), 0), {summary}, {boundary}
+         FROM sessions s LEFT JOIN messages m ON m.session_id = s.id {beside}
          WHERE ?1 IS NULL OR s.id = ?1
          GROUP BY s.id ORDER BY s.updated_at DESC, s.id"
     ))?;
-    let sessions = query
+    let mut sessions = query
         .query_map([session], |row| {
             Ok(SessionSurvey {
                 id: row.get(0)?,
                 title: row.get(1)?,
                 is_deleted: row.get(2)?,
                 messages: row.get(3)?,
-                tokens: (row.get(4)?, row.get(5)?),
-                summary_chars: row.get(6)?,
-                boundary: row.get(7)?,
+                tokens: Usage {
+                    input: row.get(4)?,
+                    cache_read: row.get(5)?,
+                    cache_write: row.get(6)?,
+                    output: row.get(7)?,
+                    reasoning: 0,
+                },
+                summary_chars: row.get(8)?,
+                boundary: row.get(9)?,
+                epochs: vec![],
             })
         })?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    if has_core {
+        for session in &mut sessions {
+            session.epochs = epochs::list(connection, &session.id)?;
+        }
+    }
     Ok(Survey { version, tables, sessions })
 }

@@ -1,0 +1,119 @@
+//! What the engine has learnt, in its own words: notes on a session, summaries of parts, and what a model at a service
+//! turned out to be.
+
+use crate::columns::{count, name, text};
+use crate::error::Result;
+use oneclaw_model::ProviderKind;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+/// The engine's notes on a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notes {
+    /// The last check that could win nothing more.
+    pub attempt: Option<String>,
+    /// The last size a provider reported, and of what.
+    pub anchor: Option<String>,
+}
+
+/// The notes on a session.
+pub fn notes(connection: &Connection, session: &str) -> Result<Notes> {
+    let mut query =
+        connection.prepare_cached("SELECT attempt, anchor FROM core_sessions WHERE session_id = ?1")?;
+    let notes = query.query_row([session], |row| Ok(Notes { attempt: text(row, 0)?, anchor: text(row, 1)? }));
+    Ok(notes.optional()?.unwrap_or_default())
+}
+
+/// Keeps the last check that could win nothing more.
+pub fn set_attempt(transaction: &Transaction<'_>, session: &str, attempt: Option<&str>) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO core_sessions (session_id, attempt) VALUES (?1, ?2)
+             ON CONFLICT (session_id) DO UPDATE SET attempt = ?2",
+        )?
+        .execute((session, attempt))?;
+    Ok(())
+}
+
+/// Keeps the last size a provider reported.
+pub fn set_anchor(transaction: &Transaction<'_>, session: &str, anchor: &str) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO core_sessions (session_id, anchor) VALUES (?1, ?2)
+             ON CONFLICT (session_id) DO UPDATE SET anchor = ?2",
+        )?
+        .execute((session, anchor))?;
+    Ok(())
+}
+
+/// The summary of a part, by what the part was.
+pub fn chunk(connection: &Connection, session: &str, content_key: &str) -> Result<Option<String>> {
+    let mut query = connection
+        .prepare_cached("SELECT text FROM core_chunks WHERE session_id = ?1 AND content_key = ?2")?;
+    Ok(query.query_row((session, content_key), |row| row.get(0)).optional()?)
+}
+
+/// Keeps the summary of a part until the compaction it was made for is in force.
+pub fn set_chunk(
+    transaction: &Transaction<'_>,
+    session: &str,
+    content_key: &str,
+    summary: &str,
+) -> Result<()> {
+    transaction.execute(
+        "INSERT OR REPLACE INTO core_chunks (session_id, content_key, text) VALUES (?1, ?2, ?3)",
+        (session, content_key, summary),
+    )?;
+    Ok(())
+}
+
+pub(crate) fn forget_chunks(transaction: &Transaction<'_>, session: &str) -> Result<()> {
+    transaction.execute("DELETE FROM core_chunks WHERE session_id = ?1", [session])?;
+    Ok(())
+}
+
+/// A model at a service.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ModelAt {
+    /// The service's dialect.
+    pub kind: ProviderKind,
+    /// Where it is.
+    pub base_url: String,
+    /// The model.
+    pub model: String,
+}
+
+/// What reports and refusals taught about a model.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Learnt {
+    /// How much larger real sizes are than estimated ones.
+    pub factor: Option<f64>,
+    /// The window it really has.
+    pub window: Option<u64>,
+}
+
+/// What was learnt about a model.
+pub fn learnt(connection: &Connection, model: &ModelAt) -> Result<Learnt> {
+    let mut query = connection.prepare_cached(
+        "SELECT factor, window FROM core_models WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
+    )?;
+    let found = query.query_row((name(&model.kind), &model.base_url, &model.model), |row| {
+        let factor = match row.get_ref(0)? {
+            ValueRef::Real(factor) => Some(factor),
+            _ => None,
+        };
+        Ok(Learnt { factor, window: count(row, 1)? })
+    });
+    Ok(found.optional()?.unwrap_or_default())
+}
+
+/// Keeps what was learnt about a model.
+pub fn set_learnt(transaction: &Transaction<'_>, model: &ModelAt, learnt: Learnt) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO core_models (provider_type, base_url, model_id, factor, window)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute((name(&model.kind), &model.base_url, &model.model, learnt.factor, learnt.window))?;
+    Ok(())
+}

@@ -1,0 +1,345 @@
+//! The rows of a conversation: added at the end, read by page, by boundary or by name. A row's texts stay as they were
+//! written; only a reply that is still being received grows.
+//!
+//! Reads follow the core's order: a session is brought into it first ([`crate::Store::prepare`]).
+
+use crate::columns::{count, name, named, required, text, time};
+use crate::error::{Fault, Result};
+use crate::order;
+use crate::place::Place;
+use crate::sessions::no_session;
+use oneclaw_model::Attachment;
+use oneclaw_model::row::{Row, RowType};
+use rusqlite::{Connection, OptionalExtension, Params, Transaction};
+
+/// What the list shows of a text at most, in UTF-16 units as Kotlin counts them.
+const PREVIEW_UNITS: usize = 100;
+
+/// A row and what the core keeps beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// The row.
+    pub row: Row,
+    /// Where it stands.
+    pub place: Place,
+    /// Whether it is whole.
+    pub state: State,
+    /// When it was pinned, if it is.
+    pub pinned_at: Option<i64>,
+    /// How requests shorten it, in the engine's words.
+    pub mark: Option<String>,
+    /// What the engine measured of exactly these texts.
+    pub measure: Option<String>,
+}
+
+/// Whether a row is all there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is.
+    Whole,
+    /// A reply that is being received; one that stays so was interrupted.
+    Partial,
+}
+
+/// Adds a row at the end. Time does not run backwards in a session: the place returned has the row's time or the
+/// newest one, whichever is later.
+pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: State) -> Result<Place> {
+    order::bring_up_to_date(transaction, session)?;
+    let earliest: Option<i64> = transaction
+        .prepare_cached(
+            "SELECT MAX(IFNULL((SELECT MAX(created_at) FROM core_messages WHERE session_id = ?1), ?2),
+                        IFNULL(compact_boundary_timestamp, ?2))
+             FROM sessions WHERE id = ?1",
+        )?
+        .query_row((session, row.created_at), |found| found.get(0))
+        .optional()?;
+    let created_at = earliest.ok_or_else(|| no_session(session))?.max(row.created_at);
+    transaction
+        .prepare_cached(
+            "INSERT INTO messages (id, session_id, type, content, thinking_content, tool_call_id, tool_name, tool_input,
+                tool_output, tool_status, tool_duration_ms, token_count_input, token_count_output, model_id, provider_id,
+                created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        )?
+        .execute(rusqlite::params![
+            row.id,
+            session,
+            name(&row.kind),
+            row.content,
+            row.thinking_content,
+            row.tool_call_id,
+            row.tool_name,
+            row.tool_input,
+            row.tool_output,
+            row.tool_status.as_ref().map(name),
+            row.tool_duration_ms,
+            row.token_count_input,
+            row.token_count_output,
+            row.model_id,
+            row.provider_id,
+            created_at,
+        ])?;
+    let rowid = transaction.last_insert_rowid();
+    order::place(transaction, session, &row.id, created_at)?;
+    order::remember(transaction, session, rowid, &row.id)?;
+    keep_beside(transaction, row, state)?;
+    for (place, attachment) in row.attachments.iter().enumerate() {
+        transaction
+            .prepare_cached(
+                "INSERT INTO core_attachments (message_id, place, mime, name, width, height, data)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute((
+                &row.id,
+                place,
+                &attachment.mime,
+                &attachment.name,
+                attachment.width,
+                attachment.height,
+                &attachment.data,
+            ))?;
+    }
+    touch(transaction, session, row, created_at, 1)?;
+    place_of(transaction, &row.id)
+}
+
+/// Writes what a row has become: a reply that grew, a tool call that ended. Its kind, time and attachments stay.
+pub fn update(transaction: &Transaction<'_>, row: &Row, state: State, now: i64) -> Result<()> {
+    let session: Option<String> = transaction
+        .prepare_cached(
+            "UPDATE messages SET content = ?2, thinking_content = ?3, tool_call_id = ?4, tool_name = ?5, tool_input = ?6,
+                tool_output = ?7, tool_status = ?8, tool_duration_ms = ?9, token_count_input = ?10,
+                token_count_output = ?11, model_id = ?12, provider_id = ?13
+             WHERE id = ?1 RETURNING session_id",
+        )?
+        .query_row(
+            rusqlite::params![
+                row.id,
+                row.content,
+                row.thinking_content,
+                row.tool_call_id,
+                row.tool_name,
+                row.tool_input,
+                row.tool_output,
+                row.tool_status.as_ref().map(name),
+                row.tool_duration_ms,
+                row.token_count_input,
+                row.token_count_output,
+                row.model_id,
+                row.provider_id,
+            ],
+            |found| found.get(0),
+        )
+        .optional()?;
+    let session = session.ok_or_else(|| no_message(&row.id))?;
+    order::bring_up_to_date(transaction, &session)?;
+    keep_beside(transaction, row, state)?;
+    touch(transaction, &session, row, now, 0)
+}
+
+/// Pins a message, or takes the pin away.
+pub fn set_pin(transaction: &Transaction<'_>, id: &str, pinned_at: Option<i64>) -> Result<()> {
+    beside(transaction, id, "UPDATE core_messages SET pinned_at = ?2 WHERE message_id = ?1", &pinned_at)
+}
+
+/// Keeps how requests shorten a message, or that they no longer do.
+pub fn set_mark(transaction: &Transaction<'_>, id: &str, mark: Option<&str>) -> Result<()> {
+    beside(transaction, id, "UPDATE core_messages SET mark = ?2 WHERE message_id = ?1", &mark)
+}
+
+/// Keeps what was measured of a row's texts. It is handed out as long as they are of the same length.
+pub fn set_measure(transaction: &Transaction<'_>, row: &Row, measure: &str) -> Result<()> {
+    beside(transaction, &row.id, "UPDATE core_messages SET measure = ?2 WHERE message_id = ?1", &measure)?;
+    let sql = "UPDATE core_messages SET measured_bytes = ?2 WHERE message_id = ?1";
+    beside(transaction, &row.id, sql, &bytes(row))
+}
+
+/// The newest rows before a place, oldest first. [`Place::END`] asks for the newest of all.
+pub fn page(connection: &Connection, session: &str, before: Place, limit: usize) -> Result<Vec<Stored>> {
+    let condition = "c.session_id = ?1 AND (c.created_at, c.place) < (?2, ?3)
+                     ORDER BY c.session_id DESC, c.created_at DESC, c.place DESC LIMIT ?4";
+    let mut rows = read(connection, condition, (session, before.created_at, before.nth, limit))?;
+    rows.reverse();
+    Ok(rows)
+}
+
+/// Every row from a place on, in order.
+pub fn since(connection: &Connection, session: &str, from: Place) -> Result<Vec<Stored>> {
+    let condition = "c.session_id = ?1 AND (c.created_at, c.place) >= (?2, ?3)
+                     ORDER BY c.session_id, c.created_at, c.place";
+    read(connection, condition, (session, from.created_at, from.nth))
+}
+
+/// The next rows from a place on, in order.
+pub fn next_page(connection: &Connection, session: &str, from: Place, limit: usize) -> Result<Vec<Stored>> {
+    let condition = "c.session_id = ?1 AND (c.created_at, c.place) >= (?2, ?3)
+                     ORDER BY c.session_id, c.created_at, c.place LIMIT ?4";
+    read(connection, condition, (session, from.created_at, from.nth, limit))
+}
+
+/// The row of that name.
+pub fn get(connection: &Connection, id: &str) -> Result<Stored> {
+    read(connection, "c.message_id = ?1", [id])?.pop().ok_or_else(|| no_message(id))
+}
+
+/// The rows of those names, in the order of the names; one that is not there is left out.
+pub fn by_ids(connection: &Connection, ids: &[String]) -> Result<Vec<Stored>> {
+    let rows = ids.iter().map(|id| Ok(read(connection, "c.message_id = ?1", [id])?.pop()));
+    rows.filter_map(Result::transpose).collect()
+}
+
+/// The newest thing the user wrote before a place.
+pub fn newest_user(connection: &Connection, session: &str, before: Place) -> Result<Option<Stored>> {
+    let condition = "c.session_id = ?1 AND (c.created_at, c.place) < (?2, ?3) AND m.type = 'USER'
+                     ORDER BY c.session_id DESC, c.created_at DESC, c.place DESC LIMIT 1";
+    Ok(read(connection, condition, (session, before.created_at, before.nth))?.pop())
+}
+
+/// The pinned rows, in order.
+pub fn pinned(connection: &Connection, session: &str) -> Result<Vec<Stored>> {
+    let condition =
+        "c.session_id = ?1 AND c.pinned_at IS NOT NULL ORDER BY c.session_id, c.created_at, c.place";
+    read(connection, condition, [session])
+}
+
+/// Where a message stands.
+pub fn place_of(connection: &Connection, id: &str) -> Result<Place> {
+    connection
+        .prepare_cached("SELECT created_at, place FROM core_messages WHERE message_id = ?1")?
+        .query_row([id], |row| Ok(Place { created_at: row.get(0)?, nth: row.get(1)? }))
+        .optional()?
+        .ok_or_else(|| no_message(id))
+}
+
+/// The query behind every read, for those who look at how SQLite carries it out. The side table drives it: it is in
+/// order, and each row leads to one message by name.
+pub(crate) fn query(condition: &str) -> String {
+    format!(
+        "SELECT m.id, m.type, m.content, m.thinking_content, m.tool_call_id, m.tool_name, m.tool_input, m.tool_output,
+            m.tool_status, m.tool_duration_ms, m.token_count_input, m.token_count_output, m.model_id, m.provider_id,
+            c.created_at, c.place, c.cache_read, c.cache_write, c.thinking_signature, c.is_partial, c.pinned_at, c.mark,
+            c.measure, c.measured_bytes
+         FROM core_messages c CROSS JOIN messages m ON m.id = c.message_id WHERE {condition}"
+    )
+}
+
+fn read(connection: &Connection, condition: &str, parameters: impl Params) -> Result<Vec<Stored>> {
+    let mut query = connection.prepare_cached(&query(condition))?;
+    let mut rows = query.query(parameters)?;
+    let mut stored = Vec::new();
+    while let Some(row) = rows.next()? {
+        stored.push(one(connection, row)?);
+    }
+    Ok(stored)
+}
+
+fn one(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<Stored> {
+    let id = required(row, 0)?;
+    let attachments = attachments(connection, &id)?;
+    let place = Place { created_at: row.get(14)?, nth: row.get(15)? };
+    let measured_bytes = time(row, 23)?;
+    let flat = Row {
+        id,
+        // A kind that is not known is shown and never sent.
+        kind: named(row, 1)?.unwrap_or(RowType::System),
+        content: required(row, 2)?,
+        thinking_content: text(row, 3)?,
+        tool_call_id: text(row, 4)?,
+        tool_name: text(row, 5)?,
+        tool_input: text(row, 6)?,
+        tool_output: text(row, 7)?,
+        tool_status: named(row, 8)?,
+        tool_duration_ms: count(row, 9)?,
+        token_count_input: count(row, 10)?,
+        token_count_output: count(row, 11)?,
+        model_id: text(row, 12)?,
+        provider_id: text(row, 13)?,
+        created_at: place.created_at,
+        cache_read: count(row, 16)?,
+        cache_write: count(row, 17)?,
+        thinking_signature: text(row, 18)?,
+        attachments,
+    };
+    let measure = text(row, 22)?.filter(|_| measured_bytes == Some(bytes(&flat)));
+    let state = if row.get(19)? { State::Partial } else { State::Whole };
+    Ok(Stored { row: flat, place, state, pinned_at: time(row, 20)?, mark: text(row, 21)?, measure })
+}
+
+fn attachments(connection: &Connection, id: &str) -> Result<Vec<Attachment>> {
+    let mut query = connection.prepare_cached(
+        "SELECT mime, name, width, height, data FROM core_attachments WHERE message_id = ?1 ORDER BY place",
+    )?;
+    let rows = query.query_map([id], |row| {
+        Ok(Attachment {
+            mime: row.get(0)?,
+            name: row.get(1)?,
+            width: row.get(2)?,
+            height: row.get(3)?,
+            data: row.get(4)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How long a row's texts are together.
+fn bytes(row: &Row) -> i64 {
+    let texts =
+        [&row.thinking_content, &row.thinking_signature, &row.tool_name, &row.tool_input, &row.tool_output];
+    let sum = row.content.len() + texts.into_iter().flatten().map(String::len).sum::<usize>();
+    i64::try_from(sum).unwrap_or(i64::MAX)
+}
+
+fn keep_beside(transaction: &Transaction<'_>, row: &Row, state: State) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "UPDATE core_messages SET cache_read = ?2, cache_write = ?3, thinking_signature = ?4, is_partial = ?5
+             WHERE message_id = ?1",
+        )?
+        .execute((
+            &row.id,
+            row.cache_read,
+            row.cache_write,
+            &row.thinking_signature,
+            state == State::Partial,
+        ))?;
+    Ok(())
+}
+
+/// What the list shows of the session after a row was saved. A row without text leaves the preview as it was.
+fn touch(transaction: &Transaction<'_>, session: &str, row: &Row, now: i64, added: i64) -> Result<()> {
+    let text = Some(row.content.trim()).filter(|text| !text.is_empty()).map(preview);
+    transaction
+        .prepare_cached(
+            "UPDATE sessions SET message_count = message_count + ?2, updated_at = MAX(updated_at, ?3),
+                last_message_preview = IFNULL(?4, last_message_preview)
+             WHERE id = ?1",
+        )?
+        .execute((session, added, now, text))?;
+    Ok(())
+}
+
+fn preview(text: &str) -> String {
+    let mut units = 0;
+    text.chars()
+        .take_while(|c| {
+            units += c.len_utf16();
+            units <= PREVIEW_UNITS
+        })
+        .collect()
+}
+
+fn beside(transaction: &Transaction<'_>, id: &str, sql: &str, value: &dyn rusqlite::ToSql) -> Result<()> {
+    match transaction.prepare_cached(sql)?.execute(rusqlite::params![id, value])? {
+        0 => Err(no_message(id)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a message of that name is anywhere in the file.
+pub(crate) fn is_there(connection: &Connection, id: &str) -> Result<bool> {
+    Ok(connection.prepare_cached("SELECT 1 FROM messages WHERE id = ?1")?.exists([id])?)
+}
+
+fn no_message(id: &str) -> Fault {
+    Fault::NoSuch { what: format!("message {id:?}") }
+}

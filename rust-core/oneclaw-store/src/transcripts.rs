@@ -1,0 +1,47 @@
+//! Whole conversations in and out.
+
+use crate::agents::GENERAL_ASSISTANT;
+use crate::error::Result;
+use crate::messages::{self, State};
+use crate::{Place, epochs, sessions};
+use oneclaw_model::{Row, SessionHeader, Transcript};
+use rusqlite::{Connection, Transaction};
+
+/// Makes a session of a transcript. Where a message of the same name is in the file already, the new one's name is put
+/// behind the session's. Times that are equal or run backwards keep the order of the transcript.
+pub fn import(transaction: &Transaction<'_>, transcript: &Transcript, session: &str, now: i64) -> Result<()> {
+    let title = transcript.session.title.as_deref().unwrap_or("Imported conversation");
+    sessions::create(transaction, session, title, GENERAL_ASSISTANT, now)?;
+    for row in &transcript.rows {
+        let id = match messages::is_there(transaction, &row.id)? {
+            true => format!("{session}/{}", row.id),
+            false => row.id.clone(),
+        };
+        messages::append(transaction, session, &Row { id, ..row.clone() }, State::Whole)?;
+    }
+    let SessionHeader { compacted_summary, compact_boundary_timestamp, .. } = &transcript.session;
+    epochs::mirror(transaction, session, compacted_summary.as_deref().zip(*compact_boundary_timestamp), now)
+}
+
+/// What a session's transcript begins with.
+pub fn header(connection: &Connection, session: &str) -> Result<SessionHeader> {
+    let title = Some(sessions::get(connection, session)?.title);
+    let (compacted_summary, compact_boundary_timestamp) = epochs::columns(connection, session)?;
+    Ok(SessionHeader { title, compacted_summary, compact_boundary_timestamp })
+}
+
+/// Hands out a session's rows in order, a part at a time, so that any length fits into memory.
+pub fn rows(connection: &Connection, session: &str, mut take: impl FnMut(Row) -> bool) -> Result<()> {
+    const PART: usize = 500;
+    let mut from = Place::START;
+    loop {
+        let part = messages::next_page(connection, session, from, PART)?;
+        let Some(last) = part.last() else { return Ok(()) };
+        from = last.place.next();
+        for stored in part {
+            if !take(stored.row) {
+                return Ok(());
+            }
+        }
+    }
+}
