@@ -4,7 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // A fault should stop it; it talks to people.
 
-use oneclaw_store::Store;
+use oneclaw_model::{ProviderKind, Transcript};
+use oneclaw_store::engine::{Learnt, ModelAt};
+use oneclaw_store::epochs::NewEpoch;
+use oneclaw_store::queue::Queued;
+use oneclaw_store::{Place, Store, engine, epochs, messages, queue, transcripts};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -20,7 +24,9 @@ fn main() {
 }
 
 fn make(folder: &Path) {
-    drop(Store::open(&folder.join("created.db"), NOW).unwrap());
+    let created = Store::open(&folder.join("created.db"), NOW).unwrap();
+    converse(&created, "core-session");
+    drop(created);
     let migrated = folder.join("migrated.db");
     let connection = Connection::open(&migrated).unwrap();
     for sql in [include_str!("../fixtures/store/room_v1.sql"), include_str!("../fixtures/store/rows_v1.sql")]
@@ -28,7 +34,44 @@ fn make(folder: &Path) {
         connection.execute_batch(sql).unwrap();
     }
     drop(connection);
-    assert_eq!(Store::open_existing(&migrated).unwrap().change().map(|c| (c.from, c.to)), Some((1, 2)));
+    let migrated = Store::open_existing(&migrated).unwrap();
+    assert_eq!(migrated.change().map(|c| (c.from, c.to)), Some((1, 2)));
+    converse(&migrated, "core-session");
+}
+
+/// A conversation with everything the core keeps beside Room's tables.
+fn converse(store: &Store, session: &str) {
+    let transcript = concat!(
+        r#"{"id":"core-1","type":"USER","content":"look","attachments":[{"mime":"image/png","name":"a","data":"aGk="}]}"#,
+        "\n",
+        r#"{"id":"core-2","type":"AI_RESPONSE","content":"seen","token_count_input":1,"cache_read":2,"thinking_signature":"s"}"#,
+    );
+    let transcript = Transcript::read(transcript).unwrap();
+    let epoch = NewEpoch {
+        last: "core-1".into(),
+        summary: "They looked.".into(),
+        strategy: "prose".into(),
+        reason: "manual".into(),
+        tokens: (20, 10),
+        model: None,
+        tail_rows: 1,
+        auto_continue: None,
+        attempt: Some("{}".into()),
+    };
+    let model = ModelAt { kind: ProviderKind::OpenAi, base_url: "https://example".into(), model: "m".into() };
+    let queued = Queued { session_id: session.into(), reason: "manual".into(), focus: None, queued_at: NOW };
+    store
+        .write(|transaction| {
+            transcripts::import(transaction, &transcript, session, NOW)?;
+            messages::set_pin(transaction, "core-1", Some(NOW))?;
+            messages::set_mark(transaction, "core-2", Some("\"cleared\""))?;
+            epochs::commit(transaction, session, &epoch, NOW)?;
+            engine::set_chunk(transaction, session, "key", "part")?;
+            engine::set_anchor(transaction, session, "{}")?;
+            engine::set_learnt(transaction, &model, Learnt { factor: Some(1.5), window: Some(8_000) })?;
+            queue::put(transaction, &queued)
+        })
+        .unwrap();
 }
 
 fn check(folder: &Path) {
@@ -39,6 +82,12 @@ fn check(folder: &Path) {
             |sql: &str| -> u64 { store.read(|c| Ok(c.query_row(sql, [], |row| row.get(0))?)).unwrap() };
         assert_eq!(count("SELECT COUNT(*) FROM messages WHERE id = 'room-message'"), 1, "{name}");
         assert_eq!(count("SELECT COUNT(*) FROM messages WHERE id = 'room-cascaded'"), 0, "{name}");
+        store.prepare("room-session").unwrap();
+        let rows = store.read(|c| messages::page(c, "room-session", Place::END, 9)).unwrap();
+        assert_eq!(rows.iter().map(|r| r.row.id.as_str()).collect::<Vec<_>>(), ["room-message"], "{name}");
+        let standing = |session| store.read(|c| epochs::standing(c, session)).unwrap().map(|s| s.summary);
+        assert_eq!(standing("room-session").as_deref(), Some("Summary"), "{name}");
+        assert_eq!(standing("core-session").as_deref(), Some("They looked."), "{name}");
         println!("{name}: the core reads what Room wrote");
     }
     let store = Store::open_existing(&folder.join("v1.db")).unwrap();
