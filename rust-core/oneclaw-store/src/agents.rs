@@ -1,6 +1,6 @@
 //! Agents: instructions, and the tools that go with them.
 
-use crate::columns::{required, text};
+use crate::columns::{flag, required, text};
 use crate::error::{Fault, Result};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
@@ -91,6 +91,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Agent> {
         // A list that cannot be read offers nothing.
         tools: serde_json::from_str(&required(row, 4)?).unwrap_or_default(),
         preferred: text(row, 5)?.zip(text(row, 6)?),
-        is_built_in: row.get(7)?,
+        is_built_in: flag(row, 7)?,
     })
 }

@@ -1,6 +1,6 @@
 //! Services and their models: the presets, and what the user has added.
 
-use crate::columns::{count, name, provider_kind, required, text};
+use crate::columns::{count, flag, name, provider_kind, required, text};
 use crate::error::{Fault, Result};
 use oneclaw_model::ProviderKind;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
@@ -168,8 +168,8 @@ fn read_provider(row: &Row<'_>) -> rusqlite::Result<Provider> {
         name: required(row, 1)?,
         kind: provider_kind(row, 2)?,
         base_url: required(row, 3)?,
-        is_preset: row.get(4)?,
-        is_active: row.get(5)?,
+        is_preset: flag(row, 4)?,
+        is_active: flag(row, 5)?,
     })
 }
 
@@ -178,7 +178,7 @@ fn read_model(row: &Row<'_>) -> rusqlite::Result<Model> {
         id: required(row, 0)?,
         provider_id: required(row, 1)?,
         display_name: text(row, 2)?,
-        is_default: row.get(3)?,
+        is_default: flag(row, 3)?,
         source: required(row, 4)?,
         window: count(row, 5)?.filter(|window| *window > 0),
     })

@@ -28,6 +28,16 @@ pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64
     })
 }
 
+/// How many there are; fewer than none is none.
+pub(crate) fn total(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(time(row, column)?.and_then(|n| n.try_into().ok()).unwrap_or(0))
+}
+
+/// Yes or no.
+pub(crate) fn flag(row: &Row<'_>, column: usize) -> rusqlite::Result<bool> {
+    Ok(time(row, column)?.is_some_and(|n| n != 0))
+}
+
 /// A point in time.
 pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
     Ok(match row.get_ref(column)? {

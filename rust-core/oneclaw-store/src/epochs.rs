@@ -119,7 +119,7 @@ pub(crate) fn columns(connection: &Connection, session: &str) -> Result<(Option<
 pub fn commit(transaction: &Transaction<'_>, session: &str, new: &NewEpoch, now: i64) -> Result<Epoch> {
     order::bring_up_to_date(transaction, session)?;
     let parent = reconcile(transaction, session, now)?;
-    let last = crate::messages::place_of(transaction, &new.last)?;
+    let last = crate::messages::place_in(transaction, session, &new.last)?;
     let kept: Option<i64> = transaction
         .prepare_cached(
             "SELECT created_at FROM core_messages WHERE session_id = ?1 AND (created_at, place) > (?2, ?3)
@@ -273,7 +273,7 @@ impl Record<'_> {
             let sql = format!(
                 "SELECT message_id {covered} ORDER BY session_id {order}, created_at {order}, place {order} LIMIT 1"
             );
-            transaction.prepare_cached(&sql)?.query_row(range, |row| row.get::<_, String>(0)).optional()
+            transaction.prepare_cached(&sql)?.query_row(range, |row| required(row, 0)).optional()
         };
         let rows: u64 = transaction
             .prepare_cached(&format!("SELECT COUNT(*) {covered}"))?
@@ -314,11 +314,13 @@ const SELECT: &str =
     strategy, reason, tokens_before, tokens_after, model_id, tail_rows, auto_continue, created_at, undone_at,
     mirrored_timestamp FROM core_epochs";
 
+pub(crate) fn newest_query() -> String {
+    format!("{SELECT} WHERE session_id = ?1 AND undone_at IS NULL ORDER BY number DESC LIMIT 1")
+}
+
 /// The newest record that is not undone, and what the columns have to say for it.
 fn newest(connection: &Connection, session: &str) -> Result<Option<(Epoch, i64)>> {
-    let mut query = connection.prepare_cached(&format!(
-        "{SELECT} WHERE session_id = ?1 AND undone_at IS NULL ORDER BY number DESC LIMIT 1"
-    ))?;
+    let mut query = connection.prepare_cached(&newest_query())?;
     Ok(query.query_row([session], read).optional()?)
 }
 

@@ -1,7 +1,7 @@
 //! What can be wrong with a file or a question to it, in words that say which file and what to do. Never holds what a
 //! conversation says.
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 use std::path::{Path, PathBuf};
 
 /// What a query ends in.
@@ -134,6 +134,12 @@ pub enum StoreError {
     },
 }
 
+/// A quota or a limit on a file's size is no full disk to SQLite, but a write that failed.
+fn has_no_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|e| e.extended_code);
+    matches!(code, Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE))
+}
+
 impl StoreError {
     /// What a fault means for that file.
     pub(crate) fn of_fault(path: &Path, fault: Fault) -> Self {
@@ -156,6 +162,7 @@ impl StoreError {
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::SystemIoFailure) if has_no_room(error) => Self::Full { path },
             _ => Self::Other { path, what: error.to_string() },
         }
     }

@@ -28,8 +28,8 @@ impl Look {
     /// Looks at a file. One that a writer was killed over can only be read after its log was played back, which is
     /// writing: then a copy is looked at.
     pub fn at(path: &Path) -> Result<Self, StoreError> {
-        check_bytes(path)?;
-        let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
+        check_presence(path)?;
+        let sqlite = |e: rusqlite::Error| refused(path, &e);
         match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
             Err(e) if needs_recovery(&e) => {
                 let copy = Copy::of(path).map_err(|e| StoreError::of_io(path, &e))?;
@@ -93,17 +93,34 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What the file system and the header tell before SQLite is asked.
+/// What the file system tells before SQLite is asked.
+fn check_presence(path: &Path) -> Result<(), StoreError> {
+    let metadata = std::fs::metadata(path).map_err(|e| StoreError::of_io(path, &e))?;
+    if metadata.is_dir() {
+        return Err(StoreError::Folder { path: path.to_owned() });
+    }
+    if metadata.len() == 0 {
+        return Err(StoreError::Empty { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// Why SQLite refuses a file, in more words where its first bytes tell more. They are only looked at here: to open and
+/// close a file that is in use takes away the locks that this process has on it.
+fn refused(path: &Path, error: &rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode;
+    let told = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => check_bytes(path).err(),
+        _ => None,
+    };
+    told.unwrap_or_else(|| StoreError::of_sqlite(path, error))
+}
+
+/// What the header of a file tells.
 fn check_bytes(path: &Path) -> Result<(), StoreError> {
     let io = |e: std::io::Error| StoreError::of_io(path, &e);
     let owned = || path.to_owned();
     let metadata = std::fs::metadata(path).map_err(io)?;
-    if metadata.is_dir() {
-        return Err(StoreError::Folder { path: owned() });
-    }
-    if metadata.len() == 0 {
-        return Err(StoreError::Empty { path: owned() });
-    }
     let mut header = Vec::new();
     File::open(path).and_then(|f| f.take(HEADER as u64).read_to_end(&mut header)).map_err(io)?;
     if !header.starts_with(MAGIC) {

@@ -12,12 +12,15 @@ mod migrate;
 mod open;
 pub mod order;
 mod place;
+#[cfg(test)]
+mod plans;
 pub mod queue;
 mod seed;
 pub mod sessions;
 pub mod settings;
 pub mod survey;
 pub mod transcripts;
+mod wipe;
 
 pub use error::{Fault, Result, StoreError};
 pub use file::examine;

@@ -15,6 +15,18 @@ use rusqlite::{Connection, OptionalExtension, Params, Transaction};
 /// What the list shows of a text at most, in UTF-16 units as Kotlin counts them.
 const PREVIEW_UNITS: usize = 100;
 
+// Which rows a read is about, and in which order.
+pub(crate) const PAGE: &str = "c.session_id = ?1 AND (c.created_at, c.place) < (?2, ?3)
+    ORDER BY c.session_id DESC, c.created_at DESC, c.place DESC LIMIT ?4";
+pub(crate) const SINCE: &str = "c.session_id = ?1 AND (c.created_at, c.place) >= (?2, ?3)
+    ORDER BY c.session_id, c.created_at, c.place";
+pub(crate) const NEXT_PAGE: &str = "c.session_id = ?1 AND (c.created_at, c.place) >= (?2, ?3)
+    ORDER BY c.session_id, c.created_at, c.place LIMIT ?4";
+pub(crate) const NAMED: &str = "c.message_id = ?1";
+pub(crate) const NEWEST_USER: &str =
+    "c.session_id = ?1 AND (c.created_at, c.place) < (?2, ?3) AND m.type = 'USER'
+    ORDER BY c.session_id DESC, c.created_at DESC, c.place DESC LIMIT 1";
+
 /// A row and what the core keeps beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
@@ -48,7 +60,7 @@ pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: St
     let earliest: Option<i64> = transaction
         .prepare_cached(
             "SELECT MAX(IFNULL((SELECT MAX(created_at) FROM core_messages WHERE session_id = ?1), ?2),
-                        IFNULL(compact_boundary_timestamp, ?2))
+                        IFNULL(CAST(compact_boundary_timestamp AS INTEGER), ?2))
              FROM sessions WHERE id = ?1",
         )?
         .query_row((session, row.created_at), |found| found.get(0))
@@ -80,8 +92,8 @@ pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: St
             created_at,
         ])?;
     let rowid = transaction.last_insert_rowid();
-    order::place(transaction, session, &row.id, created_at)?;
-    order::remember(transaction, session, rowid, &row.id)?;
+    order::place(transaction, rowid)?;
+    order::remember(transaction, rowid)?;
     keep_beside(transaction, row, state)?;
     for (place, attachment) in row.attachments.iter().enumerate() {
         transaction
@@ -156,50 +168,40 @@ pub fn set_measure(transaction: &Transaction<'_>, row: &Row, measure: &str) -> R
 
 /// The newest rows before a place, oldest first. [`Place::END`] asks for the newest of all.
 pub fn page(connection: &Connection, session: &str, before: Place, limit: usize) -> Result<Vec<Stored>> {
-    let condition = "c.session_id = ?1 AND (c.created_at, c.place) < (?2, ?3)
-                     ORDER BY c.session_id DESC, c.created_at DESC, c.place DESC LIMIT ?4";
-    let mut rows = read(connection, condition, (session, before.created_at, before.nth, limit))?;
+    let mut rows = read(connection, &query(PAGE), (session, before.created_at, before.nth, limit))?;
     rows.reverse();
     Ok(rows)
 }
 
 /// Every row from a place on, in order.
 pub fn since(connection: &Connection, session: &str, from: Place) -> Result<Vec<Stored>> {
-    let condition = "c.session_id = ?1 AND (c.created_at, c.place) >= (?2, ?3)
-                     ORDER BY c.session_id, c.created_at, c.place";
-    read(connection, condition, (session, from.created_at, from.nth))
+    read(connection, &query(SINCE), (session, from.created_at, from.nth))
 }
 
 /// The next rows from a place on, in order.
 pub fn next_page(connection: &Connection, session: &str, from: Place, limit: usize) -> Result<Vec<Stored>> {
-    let condition = "c.session_id = ?1 AND (c.created_at, c.place) >= (?2, ?3)
-                     ORDER BY c.session_id, c.created_at, c.place LIMIT ?4";
-    read(connection, condition, (session, from.created_at, from.nth, limit))
+    read(connection, &query(NEXT_PAGE), (session, from.created_at, from.nth, limit))
 }
 
 /// The row of that name.
 pub fn get(connection: &Connection, id: &str) -> Result<Stored> {
-    read(connection, "c.message_id = ?1", [id])?.pop().ok_or_else(|| no_message(id))
+    read(connection, &query(NAMED), [id])?.pop().ok_or_else(|| no_message(id))
 }
 
 /// The rows of those names, in the order of the names; one that is not there is left out.
 pub fn by_ids(connection: &Connection, ids: &[String]) -> Result<Vec<Stored>> {
-    let rows = ids.iter().map(|id| Ok(read(connection, "c.message_id = ?1", [id])?.pop()));
+    let rows = ids.iter().map(|id| Ok(read(connection, &query(NAMED), [id])?.pop()));
     rows.filter_map(Result::transpose).collect()
 }
 
 /// The newest thing the user wrote before a place.
 pub fn newest_user(connection: &Connection, session: &str, before: Place) -> Result<Option<Stored>> {
-    let condition = "c.session_id = ?1 AND (c.created_at, c.place) < (?2, ?3) AND m.type = 'USER'
-                     ORDER BY c.session_id DESC, c.created_at DESC, c.place DESC LIMIT 1";
-    Ok(read(connection, condition, (session, before.created_at, before.nth))?.pop())
+    Ok(read(connection, &query(NEWEST_USER), (session, before.created_at, before.nth))?.pop())
 }
 
 /// The pinned rows, in order.
 pub fn pinned(connection: &Connection, session: &str) -> Result<Vec<Stored>> {
-    let condition =
-        "c.session_id = ?1 AND c.pinned_at IS NOT NULL ORDER BY c.session_id, c.created_at, c.place";
-    read(connection, condition, [session])
+    read(connection, &pinned_query(), [session])
 }
 
 /// Where a message stands.
@@ -211,20 +213,40 @@ pub fn place_of(connection: &Connection, id: &str) -> Result<Place> {
         .ok_or_else(|| no_message(id))
 }
 
+/// Where a message of that session stands.
+pub(crate) fn place_in(connection: &Connection, session: &str, id: &str) -> Result<Place> {
+    let is_there = "SELECT 1 FROM core_messages WHERE message_id = ?1 AND session_id = ?2";
+    match connection.prepare_cached(is_there)?.exists([id, session])? {
+        true => place_of(connection, id),
+        false => Err(no_message(id)),
+    }
+}
+
 /// The query behind every read, for those who look at how SQLite carries it out. The side table drives it: it is in
 /// order, and each row leads to one message by name.
 pub(crate) fn query(condition: &str) -> String {
+    query_by("", condition)
+}
+
+/// The query for pinned rows. Left to itself, SQLite would look at every row of the session.
+pub(crate) fn pinned_query() -> String {
+    let condition =
+        "c.session_id = ?1 AND c.pinned_at IS NOT NULL ORDER BY c.session_id, c.created_at, c.place";
+    query_by("INDEXED BY core_messages_pinned", condition)
+}
+
+fn query_by(index: &str, condition: &str) -> String {
     format!(
         "SELECT m.id, m.type, m.content, m.thinking_content, m.tool_call_id, m.tool_name, m.tool_input, m.tool_output,
             m.tool_status, m.tool_duration_ms, m.token_count_input, m.token_count_output, m.model_id, m.provider_id,
             c.created_at, c.place, c.cache_read, c.cache_write, c.thinking_signature, c.is_partial, c.pinned_at, c.mark,
             c.measure, c.measured_bytes
-         FROM core_messages c CROSS JOIN messages m ON m.id = c.message_id WHERE {condition}"
+         FROM core_messages c {index} CROSS JOIN messages m ON m.id = c.message_id WHERE {condition}"
     )
 }
 
-fn read(connection: &Connection, condition: &str, parameters: impl Params) -> Result<Vec<Stored>> {
-    let mut query = connection.prepare_cached(&query(condition))?;
+fn read(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<Stored>> {
+    let mut query = connection.prepare_cached(sql)?;
     let mut rows = query.query(parameters)?;
     let mut stored = Vec::new();
     while let Some(row) = rows.next()? {

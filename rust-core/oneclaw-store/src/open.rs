@@ -5,6 +5,7 @@ use crate::file::{self, examine, with_suffix};
 use crate::migrate::{self, Change};
 use crate::{order, seed, sessions};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -47,6 +48,10 @@ impl Store {
         // closing, even one it only looked at.
         let is_current = examine(path)?.is_none();
         let mut writer = file::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+        // SQLite opens what may not be written all the same, for reading.
+        if writer.is_readonly("main").map_err(sqlite)? {
+            return Err(StoreError::ReadOnly { path: path.to_owned() });
+        }
         set_up(&writer).map_err(sqlite)?;
         let change = if is_current { None } else { migrate_file(&mut writer, path)? };
         Ok(Self { path: path.to_owned(), readers: Mutex::default(), writer: Mutex::new(writer), change })
@@ -136,6 +141,13 @@ fn migrate_file(connection: &mut Connection, path: &Path) -> Result<Option<Chang
 
 /// A fresh file appears whole or not at all: it is made beside its place and then moved there.
 fn create(path: &Path, now: i64) -> Result<(), StoreError> {
+    // One at a time: a second creator would move its own file over one that is already in use. The lock goes with this
+    // function, or with the process. Where folders cannot be locked, the loser of that race is not protected.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
+    if path.exists() {
+        return Ok(());
+    }
     let beside = with_suffix(path, ".new");
     // What a crash has left of an earlier try.
     tidy_up(&beside);

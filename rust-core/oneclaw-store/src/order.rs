@@ -2,14 +2,21 @@
 //! that another app has added since are put into it before a session is used.
 //!
 //! Rows are found by SQLite's own row number, which grows with insertion and which the index on the session carries. It
-//! is a hint only: should it not be what it was (another tool may rewrite a file), every row is looked at again.
+//! is a hint only: should it not be what it was (another tool may rewrite a file), every row is looked at again. Names and
+//! times are handed from table to table without being read here: another app may have written them in its own way.
 
 use crate::error::Result;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
-const NEWEST: &str = "SELECT rowid, id FROM messages WHERE session_id = ?1 ORDER BY rowid DESC LIMIT 1";
-const REMEMBERED: &str = "SELECT ordered_rowid, ordered_id FROM core_sessions
-    WHERE session_id = ?1 AND ordered_rowid IS NOT NULL";
+/// The newest message.
+pub(crate) const NEWEST: &str =
+    "SELECT rowid FROM messages WHERE session_id = ?1 ORDER BY rowid DESC LIMIT 1";
+/// The message up to which all are in order, where it still is what it was: a message that was removed and added again
+/// may get its old number, but has lost its place.
+pub(crate) const REMEMBERED: &str = "SELECT m.rowid FROM core_sessions s
+    CROSS JOIN messages m ON m.rowid = s.ordered_rowid AND m.id = s.ordered_id AND m.session_id = s.session_id
+    CROSS JOIN core_messages c ON c.message_id = m.id AND c.session_id = m.session_id
+    WHERE s.session_id = ?1";
 
 /// Whether every message of the session is in order. Takes the same time for any length.
 pub fn is_current(connection: &Connection, session: &str) -> Result<bool> {
@@ -21,48 +28,49 @@ pub fn is_current(connection: &Connection, session: &str) -> Result<bool> {
 pub fn bring_up_to_date(transaction: &Transaction<'_>, session: &str) -> Result<()> {
     let newest = row_number(transaction, NEWEST, session)?;
     let remembered = row_number(transaction, REMEMBERED, session)?;
-    let Some((rowid, id)) = newest.filter(|newest| remembered.as_ref() != Some(newest)) else {
+    let Some(newest) = newest.filter(|newest| remembered != Some(*newest)) else {
         return Ok(());
     };
-    let still_there = remembered.filter(|(rowid, id)| {
-        transaction
-            .prepare_cached("SELECT 1 FROM messages WHERE rowid = ?1 AND id = ?2 AND session_id = ?3")
-            .and_then(|mut query| query.exists((rowid, id, session)))
-            .unwrap_or(false)
-    });
-    let mut unordered = transaction.prepare_cached(
-        "SELECT id, created_at FROM messages WHERE session_id = ?1 AND rowid > ?2 ORDER BY rowid",
-    )?;
-    let mut rows = unordered.query((session, still_there.map_or(i64::MIN, |(rowid, _)| rowid)))?;
+    let mut unordered = transaction
+        .prepare_cached("SELECT rowid FROM messages WHERE session_id = ?1 AND rowid > ?2 ORDER BY rowid")?;
+    let mut rows = unordered.query((session, remembered.unwrap_or(i64::MIN)))?;
     while let Some(row) = rows.next()? {
-        place(transaction, session, &row.get::<_, String>(0)?, row.get(1)?)?;
+        place(transaction, row.get(0)?)?;
     }
-    remember(transaction, session, rowid, &id)
+    remember(transaction, newest)
 }
 
-/// Gives a message the next place of its millisecond, unless it has one.
-pub(crate) fn place(transaction: &Transaction<'_>, session: &str, id: &str, created_at: i64) -> Result<()> {
+/// Gives a message the next place of its millisecond, unless it has one there.
+pub(crate) fn place(transaction: &Transaction<'_>, rowid: i64) -> Result<()> {
     transaction
         .prepare_cached(
-            "INSERT OR IGNORE INTO core_messages (session_id, created_at, place, message_id)
-             SELECT ?1, ?2, IFNULL(MAX(place) + 1, 0), ?3 FROM core_messages WHERE session_id = ?1 AND created_at = ?2",
+            "INSERT INTO core_messages (session_id, created_at, message_id, place)
+             SELECT session_id, CAST(created_at AS INTEGER), id, (
+                SELECT IFNULL(MAX(c.place) + 1, 0) FROM core_messages c
+                WHERE c.session_id = m.session_id AND c.created_at = CAST(m.created_at AS INTEGER))
+             FROM messages m WHERE rowid = ?1
+             ON CONFLICT (message_id) DO UPDATE
+                SET session_id = excluded.session_id, created_at = excluded.created_at, place = excluded.place
+                WHERE (session_id, created_at) <> (excluded.session_id, excluded.created_at)",
         )?
-        .execute((session, created_at, id))?;
+        .execute([rowid])?;
     Ok(())
 }
 
-/// Keeps up to which row the session is in order.
-pub(crate) fn remember(transaction: &Transaction<'_>, session: &str, rowid: i64, id: &str) -> Result<()> {
+/// Keeps up to which row its session is in order.
+pub(crate) fn remember(transaction: &Transaction<'_>, rowid: i64) -> Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO core_sessions (session_id, ordered_rowid, ordered_id) VALUES (?1, ?2, ?3)
-             ON CONFLICT (session_id) DO UPDATE SET ordered_rowid = ?2, ordered_id = ?3",
+            "INSERT INTO core_sessions (session_id, ordered_rowid, ordered_id)
+             SELECT session_id, rowid, id FROM messages WHERE rowid = ?1
+             ON CONFLICT (session_id) DO UPDATE
+                SET ordered_rowid = excluded.ordered_rowid, ordered_id = excluded.ordered_id",
         )?
-        .execute((session, rowid, id))?;
+        .execute([rowid])?;
     Ok(())
 }
 
-fn row_number(connection: &Connection, sql: &str, session: &str) -> Result<Option<(i64, String)>> {
+fn row_number(connection: &Connection, sql: &str, session: &str) -> Result<Option<i64>> {
     let mut query = connection.prepare_cached(sql)?;
-    Ok(query.query_row([session], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+    Ok(query.query_row([session], |row| row.get(0)).optional()?)
 }

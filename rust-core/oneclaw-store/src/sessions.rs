@@ -1,6 +1,6 @@
 //! Conversations: the list, and what can be done to one as a whole.
 
-use crate::columns::{required, text, time};
+use crate::columns::{required, text, time, total};
 use crate::error::{Fault, Result};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
@@ -61,14 +61,7 @@ const COLUMNS: &str =
 
 /// A page of the list.
 pub fn list(connection: &Connection, shelf: Shelf, from: Cursor, limit: usize) -> Result<Page> {
-    let condition = match shelf {
-        Shelf::Open => "IS NULL",
-        Shelf::Deleted => "IS NOT NULL",
-    };
-    let mut query = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM sessions INDEXED BY index_sessions_updated_at
-         WHERE deleted_at {condition} AND (updated_at, rowid) < (?1, ?2) ORDER BY updated_at DESC, rowid DESC LIMIT ?3"
-    ))?;
+    let mut query = connection.prepare_cached(&list_query(shelf))?;
     let mut rows = query.query((from.updated_at, from.rowid, limit.saturating_add(1)))?;
     let mut page = Page { sessions: Vec::new(), next: None };
     let mut last = from;
@@ -82,6 +75,17 @@ pub fn list(connection: &Connection, shelf: Shelf, from: Cursor, limit: usize) -
         page.sessions.push(session);
     }
     Ok(page)
+}
+
+pub(crate) fn list_query(shelf: Shelf) -> String {
+    let condition = match shelf {
+        Shelf::Open => "IS NULL",
+        Shelf::Deleted => "IS NOT NULL",
+    };
+    format!(
+        "SELECT {COLUMNS} FROM sessions INDEXED BY index_sessions_updated_at
+         WHERE deleted_at {condition} AND (updated_at, rowid) < (?1, ?2) ORDER BY updated_at DESC, rowid DESC LIMIT ?3"
+    )
 }
 
 /// One session.
@@ -123,7 +127,8 @@ pub fn restore(transaction: &Transaction<'_>, id: &str) -> Result<()> {
 /// Removes it and all that belongs to it, for good. [`crate::Store::purge`] also clears the log.
 pub(crate) fn purge(transaction: &Transaction<'_>, id: &str) -> Result<()> {
     // The messages, and all rows of the core, go by their foreign keys.
-    found(transaction.execute("DELETE FROM sessions WHERE id = ?1", [id])?, id)
+    found(transaction.execute("DELETE FROM sessions WHERE id = ?1", [id])?, id)?;
+    Ok(crate::wipe::clear_free_space(transaction)?)
 }
 
 pub(crate) fn no_session(id: &str) -> Fault {
@@ -143,10 +148,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         id: required(row, 0)?,
         title: required(row, 1)?,
         agent_id: required(row, 2)?,
-        message_count: row.get::<_, i64>(3)?.try_into().unwrap_or(0),
+        message_count: total(row, 3)?,
         preview: text(row, 4)?,
         deleted_at: time(row, 5)?,
-        created_at: row.get(6)?,
-        updated_at: row.get(7)?,
+        created_at: time(row, 6)?.unwrap_or(0),
+        updated_at: time(row, 7)?.unwrap_or(0),
     })
 }

@@ -1,5 +1,6 @@
 //! What is in a file, for people who look into one.
 
+use crate::columns::{flag, required, time, total};
 use crate::epochs::{self, Epoch};
 use crate::error::{Fault, StoreError};
 use crate::file::{self, Look};
@@ -74,19 +75,19 @@ fn read(connection: &Connection, version: i64, session: Option<&str>) -> Result<
     let mut sessions = query
         .query_map([session], |row| {
             Ok(SessionSurvey {
-                id: row.get(0)?,
-                title: row.get(1)?,
-                is_deleted: row.get(2)?,
-                messages: row.get(3)?,
+                id: required(row, 0)?,
+                title: required(row, 1)?,
+                is_deleted: flag(row, 2)?,
+                messages: total(row, 3)?,
                 tokens: Usage {
-                    input: row.get(4)?,
-                    cache_read: row.get(5)?,
-                    cache_write: row.get(6)?,
-                    output: row.get(7)?,
+                    input: total(row, 4)?,
+                    cache_read: total(row, 5)?,
+                    cache_write: total(row, 6)?,
+                    output: total(row, 7)?,
                     reasoning: 0,
                 },
                 summary_chars: row.get(8)?,
-                boundary: row.get(9)?,
+                boundary: time(row, 9)?,
                 epochs: vec![],
             })
         })?

@@ -1,0 +1,57 @@
+//! How SQLite carries out the reads that a long conversation makes often: by an index range, never row by row, and
+//! without sorting.
+
+use crate::messages::{NAMED, NEWEST_USER, NEXT_PAGE, PAGE, SINCE, pinned_query, query};
+use crate::sessions::{Shelf, list_query};
+use crate::{epochs, order, seed};
+use rusqlite::Connection;
+
+fn plan(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let nulls = vec![rusqlite::types::Null; explained.parameter_count()];
+    let rows = explained.query_map(rusqlite::params_from_iter(nulls), |row| row.get("detail"));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn frequent_reads_go_by_an_index_range_and_sort_nothing() {
+    let mut connection = Connection::open_in_memory().unwrap();
+    let transaction = connection.transaction().unwrap();
+    seed::create(&transaction, 0).unwrap();
+    transaction.commit().unwrap();
+    let message = "SEARCH m USING INDEX sqlite_autoindex_messages_1 (id=?)";
+    let before = "SEARCH c USING PRIMARY KEY (session_id=? AND (created_at,place)<(?,?))";
+    let from = "SEARCH c USING PRIMARY KEY (session_id=? AND (created_at,place)>(?,?))";
+    let named = "SEARCH c USING INDEX sqlite_autoindex_core_messages_1 (message_id=?)";
+    let pinned = "SEARCH c USING INDEX core_messages_pinned (session_id=?)";
+    let listed = "SEARCH sessions USING INDEX index_sessions_updated_at (updated_at<?)";
+    let reads: [(String, &[&str]); 11] = [
+        (query(PAGE), &[before, message]),
+        (query(SINCE), &[from, message]),
+        (query(NEXT_PAGE), &[from, message]),
+        (query(NEWEST_USER), &[before, message]),
+        (query(NAMED), &[named, message]),
+        (pinned_query(), &[pinned, message]),
+        (
+            order::NEWEST.into(),
+            &["SEARCH messages USING COVERING INDEX index_messages_session_id (session_id=?)"],
+        ),
+        (
+            order::REMEMBERED.into(),
+            &[
+                "SEARCH s USING PRIMARY KEY (session_id=?)",
+                "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)",
+                "SEARCH c USING INDEX sqlite_autoindex_core_messages_1 (message_id=? AND session_id=?)",
+            ],
+        ),
+        (list_query(Shelf::Open), &[listed]),
+        (list_query(Shelf::Deleted), &[listed]),
+        (
+            epochs::newest_query(),
+            &["SEARCH core_epochs USING INDEX sqlite_autoindex_core_epochs_1 (session_id=?)"],
+        ),
+    ];
+    for (sql, expected) in reads {
+        assert_eq!(plan(&connection, &sql), expected, "{sql}");
+    }
+}
