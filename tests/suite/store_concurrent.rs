@@ -7,6 +7,7 @@ use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::survey::survey;
 use oneclaw_store::{Place, Store, StoreError, examine, sessions};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -134,8 +135,8 @@ fn many_that_create_one_file_all_get_the_same() {
     }
 }
 
-/// The locks that this process has on a file, as the system lists them.
-fn locks(path: &Path) -> Vec<String> {
+/// The locks that this process has on a file. The system may list one twice while others come and go.
+fn locks(path: &Path) -> BTreeSet<String> {
     let own = format!(" {} ", std::process::id());
     let file = format!(":{} ", fs::metadata(path).unwrap().ino());
     let all = fs::read_to_string("/proc/locks").unwrap();
