@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 pub const NOW: i64 = 1_700_000_000_000;
 
@@ -264,18 +265,37 @@ fn what_is_in_a_file_can_be_seen_at_any_version() {
     assert_eq!(survey(&path, Some("nobody")).unwrap().sessions, []);
 }
 
-/// Refused, with words that name the file, and not a byte changed.
+/// What lies in a file's folder.
+pub fn listing(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path.parent().unwrap()).unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Refused, with words that name the file, and not a byte changed nor anything left beside it.
 fn check_refused(path: &Path, expected: &str) {
-    let before = fs::read(path).ok();
+    let before = (fs::read(path).ok(), listing(path));
     for error in
         [Store::open(path, NOW).unwrap_err(), examine(path).unwrap_err(), survey(path, None).unwrap_err()]
     {
         assert_eq!(error.to_string(), format!("{}: {expected}", path.display()));
     }
-    assert_eq!(fs::read(path).ok(), before);
-    for suffix in ["-wal", "-shm", "-journal"] {
-        assert!(!Path::new(&format!("{}{suffix}", path.display())).exists(), "{suffix} is left");
-    }
+    assert!((fs::read(path).ok(), listing(path)) == before, "{}: something has changed", path.display());
+}
+
+/// Makes a file.
+type Make = fn(&Path);
+
+/// A file of the newest version that nobody has open.
+fn version_2(path: &Path) {
+    drop(Store::open(path, NOW).unwrap());
+}
+
+/// The file that `make` makes, changed by SQL.
+fn changed(path: &Path, make: Make, sql: &str) {
+    make(path);
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
 
 #[test]
@@ -321,18 +341,192 @@ fn what_is_no_file_of_ours_is_refused_and_left_alone() {
     Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
     check_refused(&newer, "has schema version 99, this program knows up to 2; update the program");
 
-    let incomplete = folder.file("incomplete.db");
-    version_1(&incomplete);
-    Connection::open(&incomplete).unwrap().execute_batch("DROP TABLE messages").unwrap();
-    check_refused(&incomplete, "column id of table messages is missing; restore a backup");
+    // Another app's file may be Room's too, and keep a log.
+    let room = folder.file("room.db");
+    Connection::open(&room)
+        .unwrap()
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; CREATE TABLE room_master_table (id INTEGER PRIMARY KEY, identity_hash TEXT);
+             CREATE TABLE sessions (x); CREATE TABLE notes (x); PRAGMA user_version = 7;",
+        )
+        .unwrap();
+    check_refused(
+        &room,
+        "is a database of another program (version 7, not made by this app); choose another file",
+    );
+}
 
-    let cut = folder.file("cut.db");
-    version_1(&cut);
-    let bytes = fs::read(&cut).unwrap();
-    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
-    let what =
-        format!("is damaged ({} of {} bytes are there); restore a backup", bytes.len() / 2, bytes.len());
-    check_refused(&cut, &what);
+#[test]
+fn a_file_that_lacks_something_is_refused_and_what_it_lacks_is_named() {
+    let folder = Folder::new("incomplete");
+    let cases: [(Make, &str, &str); 9] = [
+        (version_1, "DROP TABLE messages", "table messages"),
+        (version_1, "DROP TABLE app_settings", "table app_settings"),
+        (
+            version_1,
+            "ALTER TABLE messages DROP COLUMN thinking_content",
+            "column thinking_content of table messages",
+        ),
+        (
+            version_2,
+            "ALTER TABLE sessions DROP COLUMN compacted_summary",
+            "column compacted_summary of table sessions",
+        ),
+        (
+            version_2,
+            "ALTER TABLE models DROP COLUMN context_window_size",
+            "column context_window_size of table models",
+        ),
+        (version_2, "DROP TABLE core_epochs", "table core_epochs"),
+        (version_2, "ALTER TABLE core_queue DROP COLUMN focus", "column focus of table core_queue"),
+        (version_2, "DROP TABLE core_version", "the version in core_version"),
+        (version_2, "DELETE FROM core_version", "the version in core_version"),
+    ];
+    for (n, (make, sql, missing)) in cases.into_iter().enumerate() {
+        let path = folder.file(&format!("{n}.db"));
+        changed(&path, make, sql);
+        check_refused(&path, &format!("{missing} is missing; restore a backup"));
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_refused_wherever_the_cut_is() {
+    let folder = Folder::new("cut");
+    for (make, name) in [(version_1 as Make, "old"), (version_2, "new")] {
+        let whole = folder.file(name);
+        make(&whole);
+        let bytes = fs::read(&whole).unwrap();
+        for less in [1, 100, 4_095, 4_096, bytes.len() / 2] {
+            let path = folder.file(&format!("{name}-{less}.db"));
+            let there = bytes.len() - less;
+            fs::write(&path, &bytes[..there]).unwrap();
+            let what = format!("is damaged ({there} of {} bytes are there); restore a backup", bytes.len());
+            check_refused(&path, &what);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_without_reading_it() {
+    let folder = Folder::new("special");
+    let pipe = folder.file("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/null"), Path::new("/dev/zero")] {
+        for error in
+            [Store::open(path, NOW).unwrap_err(), examine(path).unwrap_err(), survey(path, None).unwrap_err()]
+        {
+            let expected = format!("{}: is not a regular file; choose another one", path.display());
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}
+
+#[test]
+fn looking_leaves_nothing_beside_a_file() {
+    let folder = Folder::new("looking");
+    let path = folder.file("odd ?#% näme.db");
+    for make in [version_1 as Make, version_2] {
+        let _ = fs::remove_file(&path);
+        make(&path);
+        let before = (fs::read(&path).unwrap(), listing(&path));
+        examine(&path).unwrap();
+        survey(&path, None).unwrap();
+        assert!((fs::read(&path).unwrap(), listing(&path)) == before);
+    }
+    // In use, it is looked at with what is in its log.
+    let store = Store::open(&path, NOW).unwrap();
+    crate::store_kit::create(&store, "s");
+    let before = listing(&path);
+    assert_eq!(survey(&path, None).unwrap().sessions.len(), 1);
+    assert_eq!(listing(&path), before);
+    // As a kill leaves it: with a log that has to be played first. The index of the log may be lost.
+    let killed = folder.file("killed.db");
+    for suffixes in [&["", "-wal", "-shm"][..], &["", "-wal"]] {
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{suffix}", killed.display()));
+        }
+        for suffix in suffixes {
+            let from = format!("{}{suffix}", path.display());
+            fs::copy(from, format!("{}{suffix}", killed.display())).unwrap();
+        }
+        let before = (fs::read(&killed).unwrap(), listing(&killed));
+        assert_eq!(survey(&killed, None).unwrap().sessions.len(), 1);
+        assert!((fs::read(&killed).unwrap(), listing(&killed)) == before);
+    }
+}
+
+#[test]
+fn what_a_look_has_left_when_it_was_killed_goes() {
+    let folder = Folder::new("left");
+    let path = folder.file("oneclaw.db");
+    version_2(&path);
+    fs::create_dir(folder.file("oneclaw.db.look")).unwrap();
+    fs::write(folder.file("oneclaw.db.look/copy.db"), "left").unwrap();
+    drop(Store::open(&path, NOW).unwrap());
+    assert_eq!(listing(&path), ["oneclaw.db"]);
+}
+
+#[test]
+fn a_database_without_tables_is_filled() {
+    let folder = Folder::new("blank");
+    let fresh = folder.file("fresh.db");
+    version_2(&fresh);
+    let blank = "CREATE TABLE t (x); DROP TABLE t";
+    let android =
+        "CREATE TABLE android_metadata (locale TEXT); INSERT INTO android_metadata VALUES ('de_DE')";
+    let log = "PRAGMA journal_mode = WAL; CREATE TABLE t (x); DROP TABLE t";
+    for (name, sql, locale) in
+        [("blank", blank, "en_US"), ("android", android, "de_DE"), ("log", log, "en_US")]
+    {
+        let path = folder.file(name);
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let before = (fs::read(&path).unwrap(), listing(&path));
+        let expected = format!(
+            "{}: has no tables yet; open it in the app or import something, or choose another file",
+            path.display()
+        );
+        for error in [examine(&path).unwrap_err(), Store::open_existing(&path).unwrap_err()] {
+            assert_eq!(error.to_string(), expected);
+        }
+        assert!((fs::read(&path).unwrap(), listing(&path)) == before);
+        assert_eq!(Store::open(&path, NOW).unwrap().change(), None);
+        check_schema(&path, 2);
+        let mut expected = contents(&fresh);
+        expected.insert("android_metadata".into(), vec![format!("Text({:?})", locale.as_bytes())]);
+        let found = contents(&path);
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        assert!(found == expected, "{name}: {found:?}");
+    }
+    let table = folder.file("table");
+    Connection::open(&table).unwrap().execute_batch("CREATE VIEW v AS SELECT 1").unwrap();
+    check_refused(
+        &table,
+        "is a database of another program (version 0, not made by this app); choose another file",
+    );
+}
+
+#[test]
+fn a_log_without_its_file_is_not_played_into_a_fresh_one() {
+    for suffix in ["-wal", "-journal"] {
+        let folder = Folder::new("stray");
+        let path = folder.file("oneclaw.db");
+        let log = folder.file(&format!("oneclaw.db{suffix}"));
+        fs::write(&log, "may hold rows").unwrap();
+        let error = Store::open(&path, NOW).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{}: is missing, but {} is there and may hold conversations; put the file back, or move that one away",
+                path.display(),
+                log.display()
+            )
+        );
+        assert_eq!(listing(&path), [format!("oneclaw.db{suffix}")]);
+        assert_eq!(fs::read(&log).unwrap(), b"may hold rows");
+        fs::write(&log, "").unwrap();
+        drop(Store::open(&path, NOW).unwrap());
+        check_schema(&path, 2);
+    }
 }
 
 #[test]
@@ -342,7 +536,10 @@ fn a_missing_file_is_created_only_when_asked_to() {
     assert!(matches!(Store::open_existing(&path), Err(StoreError::Missing { .. })));
     assert!(!path.exists());
     let nowhere = folder.file("no/such/folder/oneclaw.db");
-    assert!(Store::open(&nowhere, NOW).is_err());
+    assert_eq!(
+        Store::open(&nowhere, NOW).unwrap_err().to_string(),
+        format!("{}: its folder is missing; make that first", nowhere.display())
+    );
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
 }
 
@@ -359,21 +556,21 @@ fn a_file_in_use_is_said_to_be_in_use() {
 }
 
 #[test]
-fn a_migration_that_has_no_room_leaves_the_old_version() {
-    let folder = Folder::new("full");
+fn a_migration_that_fails_leaves_the_old_version() {
+    let folder = Folder::new("failed");
     let path = folder.file("oneclaw.db");
     version_1(&path);
     let before = contents(&path);
-    // A trigger makes the last step fail the way a full disk would: inside the transaction.
+    // A trigger makes the last step fail, when everything else is done.
     Connection::open(&path)
         .unwrap()
         .execute_batch(
-            "CREATE TRIGGER full BEFORE UPDATE ON room_master_table BEGIN SELECT RAISE(ABORT, 'full'); END",
+            "CREATE TRIGGER no BEFORE UPDATE ON room_master_table BEGIN SELECT RAISE(ABORT, 'no'); END",
         )
         .unwrap();
     assert!(Store::open_existing(&path).is_err());
     check_schema(&path, 1);
     assert_eq!(contents(&path), before);
-    Connection::open(&path).unwrap().execute_batch("DROP TRIGGER full").unwrap();
+    Connection::open(&path).unwrap().execute_batch("DROP TRIGGER no").unwrap();
     assert_eq!(Store::open_existing(&path).unwrap().change().map(|c| c.to), Some(2));
 }

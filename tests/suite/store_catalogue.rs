@@ -294,6 +294,7 @@ fn a_current_file_of_the_original_app_gets_the_cores_tables() {
         "core_messages",
         "core_sessions",
         "core_epochs",
+        "core_purges",
         "core_version",
     ];
     for table in tables {

@@ -1,13 +1,16 @@
-//! Kills a process at random while it creates, migrates or fills a file: afterwards the file is as it was before or after
+//! Kills a process at random, or at a chosen byte of what it writes, while it creates, migrates or fills a file: afterwards the file is as it was before or after
 //! what was being done, never between, and everything that was said to be saved is there.
 
 use crate::store::{Folder, NOW, check_schema, contents, version_1};
-use crate::store_kit::{epoch, fresh, row, rows, session, user};
+use crate::store_kit::{append, create, epoch, fresh, row, rows, session, user};
+use crate::store_purge::{CANARY, found as canaries};
 use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::{Store, epochs, examine, transcripts};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,10 +21,17 @@ const FILE: &str = "ONECLAW_CRASH_FILE";
 /// Gives the names of a child that goes on to fill the file.
 const PREFIX: &str = "ONECLAW_CRASH_PREFIX";
 
+/// Names what a child does that ends when a file grows beyond so many bytes.
+const WORK: &str = "ONECLAW_CRASH_WORK";
+const BYTES: &str = "ONECLAW_CRASH_BYTES";
+
 /// Not a test of its own: the part that is killed.
 #[test]
 fn child() {
     let Some(file) = std::env::var_os(FILE) else { return };
+    if let Ok(work) = std::env::var(WORK) {
+        return end_when_it_grows(Path::new(&file), &work);
+    }
     let opened = Store::open(Path::new(&file), NOW);
     if let Ok(prefix) = std::env::var(PREFIX) {
         fill(&opened.unwrap(), &prefix);
@@ -132,6 +142,98 @@ fn a_creation_that_is_killed_leaves_no_file_or_a_whole_one() {
         assert_eq!(left, ["oneclaw.db"], "nothing is left of earlier tries");
     }
     assert!(none > 0 && whole > 0, "the kills hit both sides: {none} without, {whole} with a file");
+}
+
+/// The system ends this process, without a word, when it writes beyond so many bytes of any file.
+fn end_beyond(bytes: &str) {
+    let process = std::process::id().to_string();
+    let limit = ["--core=0", &format!("--fsize={bytes}:")];
+    assert!(Command::new("prlimit").args(["--pid", &process]).args(limit).status().unwrap().success());
+}
+
+fn end_when_it_grows(path: &Path, work: &str) {
+    let bytes = std::env::var(BYTES).unwrap();
+    match work {
+        "migrate" => {
+            end_beyond(&bytes);
+            drop(Store::open_existing(path));
+        }
+        "turn" => {
+            let store = Store::open_existing(path).unwrap();
+            end_beyond(&bytes);
+            let reply = row("reply", RowType::AiResponse, &"x".repeat(30_000), 100);
+            let _ = store.write(|t| {
+                messages::append(t, "s", &reply, State::Whole)?;
+                epochs::commit(t, "s", &epoch("reply", &reply.content), 100)
+            });
+        }
+        _ => {
+            let store = Store::open_existing(path).unwrap();
+            end_beyond(&bytes);
+            let _ = store.purge("s");
+        }
+    }
+}
+
+/// Does the work in another process that may write so many bytes, and says whether it was killed over it.
+fn is_killed_beyond(path: &Path, work: &str, bytes: u64) -> bool {
+    let status = another_process(path).env(WORK, work).env(BYTES, bytes.to_string()).status().unwrap();
+    // File size limit exceeded.
+    assert!(status.success() || status.signal() == Some(25), "{status}");
+    !status.success()
+}
+
+/// What is in a file after whoever comes next has opened it.
+fn opened(path: &Path) -> BTreeMap<String, Vec<String>> {
+    drop(Store::open_existing(path).unwrap());
+    check_schema(path, 2);
+    contents(path)
+}
+
+#[test]
+fn whatever_byte_a_process_is_killed_at_the_file_is_as_before_or_after() {
+    const KILLS: u64 = 20;
+    let folder = Folder::new("crash-byte");
+    for work in ["migrate", "turn", "purge"] {
+        let sample = folder.file(&format!("{work}.db"));
+        if work == "migrate" {
+            version_1(&sample);
+        } else {
+            let store = Store::open(&sample, NOW).unwrap();
+            create(&store, "s");
+            for n in 0..20 {
+                append(&store, "s", &row(&format!("m{n}"), RowType::User, &CANARY.repeat(300), n));
+            }
+        }
+        let before = contents(&sample);
+        let done = folder.file(&format!("{work}-done.db"));
+        fs::copy(&sample, &done).unwrap();
+        assert!(!is_killed_beyond(&done, work, 10_000_000));
+        let after = opened(&done);
+        assert!(after != before);
+        let size = fs::metadata(&done).unwrap().len();
+        let mut kills = [0; 2];
+        for number in 0..KILLS {
+            let path = folder.file(&format!("{work}/{number}.db"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::copy(&sample, &path).unwrap();
+            // Never quite at the end of a page.
+            let is_killed = is_killed_beyond(&path, work, size * number / KILLS + number * 13);
+            let found = contents(&path);
+            let is_before = if found == before { true } else { found["messages"] != after["messages"] };
+            assert!(!is_before || found == before, "{work}, {number}: something between");
+            kills[usize::from(!is_before)] += usize::from(is_killed);
+            let found = opened(&path);
+            // A migration goes on where it was stopped; the rest is not done again.
+            let expected = if is_before && work != "migrate" { &before } else { &after };
+            assert!(found == *expected, "{work}, {number}: something between");
+            if work == "purge" && !is_before {
+                assert_eq!(canaries(&path), 0);
+            }
+            fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        }
+        assert!(kills.iter().all(|kills| *kills > 0), "{work}: the kills hit both sides: {kills:?}");
+    }
 }
 
 /// Lets another process fill the file, kills it a while after it has said so many things, and returns all it said.

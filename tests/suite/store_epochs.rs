@@ -4,7 +4,7 @@ use crate::store::{Folder, NOW};
 use crate::store_kit::{append, epoch, fresh, ids, other_app, session, user};
 use oneclaw_store::epochs::{self, Epoch, NewEpoch, Standing};
 use oneclaw_store::queue::{self, Queued};
-use oneclaw_store::{Place, Store, engine, messages};
+use oneclaw_store::{Place, Store, StoreError, engine, messages};
 use oneclaw_tests::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -116,7 +116,8 @@ fn a_compaction_is_recorded_and_mirrored_and_taken_back() {
     assert_eq!(columns(&other), (Some("first".into()), Some(12)));
     assert_eq!(session(&store, "s").updated_at, NOW + 3);
     assert_eq!(standing(&store), Some(in_force));
-    assert_eq!(store.read(|c| engine::notes(c, "s")).unwrap().attempt, None);
+    let notes = store.read(|c| engine::notes(c, "s")).unwrap();
+    assert_eq!(notes, engine::Notes::default(), "what was known of the requests after it is void");
     assert_eq!(list(&store), [first.clone(), undone.clone()]);
 
     let third = commit(&store, &epoch("m2", "third"), NOW + 4);
@@ -147,6 +148,29 @@ fn equal_times_are_cut_exactly_where_the_compaction_ends() {
         let rest = store.read(|c| messages::since(c, "s", made.boundary)).unwrap();
         assert_eq!(rest.len(), expected.len() + 1);
     }
+}
+
+#[test]
+fn a_compaction_that_is_out_of_date_brings_no_row_back() {
+    let folder = Folder::new("stale");
+    let store = with_rows(&folder, &[10, 10, 10, 13, 14]);
+    let other = other_app(store.path());
+    let made = commit(&store, &epoch("m2", "newer"), NOW);
+    let before = (list(&store), columns(&other), standing(&store));
+    for last in ["m0", "m1"] {
+        let error = store.write(|t| epochs::commit(t, "s", &epoch(last, "stale"), NOW)).unwrap_err();
+        let why = "the session was compacted further meanwhile; this compaction is out of date";
+        assert_eq!(error.to_string(), format!("{}: {why}", store.path().display()));
+        assert_eq!((list(&store), columns(&other), standing(&store)), before);
+    }
+    // A summary that is too long may be replaced.
+    let again = commit(&store, &epoch("m2", "shorter"), NOW);
+    assert_eq!((again.boundary, again.rows), (made.boundary, 0));
+    // What another app has covered is covered.
+    set_columns(&other, Some("theirs"), Some(14));
+    assert!(store.write(|t| epochs::commit(t, "s", &epoch("m2", "stale"), NOW)).is_err());
+    assert_eq!(list(&store).len(), 2, "nothing has happened");
+    assert_eq!(commit(&store, &epoch("m3", "ours"), NOW).number, 4);
 }
 
 #[test]
@@ -308,6 +332,12 @@ impl Model {
         self.columns = self.newest().map(|made| (made.summary.clone(), made.mirrored)).unzip();
     }
 
+    /// Whether a compaction up to that row would bring back rows that are covered.
+    fn is_stale(&self, nth: usize) -> bool {
+        let boundary = self.standing().map(|(_, boundary)| boundary);
+        self.rows.get(nth + 1).zip(boundary).is_some_and(|(kept, boundary)| *kept < boundary)
+    }
+
     fn commit(&mut self, nth: usize, summary: &str) {
         self.reconcile();
         let last = self.rows[nth];
@@ -337,8 +367,15 @@ proptest! {
                 Step::Commit(back) => {
                     let Some(nth) = model.rows.len().checked_sub(back + 1) else { continue };
                     let summary = format!("summary {number}");
-                    commit(&store, &epoch(&format!("m{nth}"), &summary), now);
-                    model.commit(nth, &summary);
+                    let new = epoch(&format!("m{nth}"), &summary);
+                    let made = store.write(|t| epochs::commit(t, "s", &new, now));
+                    if model.is_stale(nth) {
+                        let is_refused = matches!(made, Err(StoreError::Refused { .. }));
+                        prop_assert!(is_refused, "it is out of date");
+                    } else {
+                        made.unwrap();
+                        model.commit(nth, &summary);
+                    }
                 }
                 Step::Undo => {
                     let undone = undo(&store, now);

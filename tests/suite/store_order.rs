@@ -7,8 +7,44 @@ use oneclaw_store::{Place, Store, order};
 use oneclaw_tests::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 const SESSIONS: [&str; 2] = ["s", "t"];
+
+#[test]
+fn many_rows_are_put_in_order_a_part_at_a_time_so_that_others_can_write() {
+    const ROWS: usize = 30_000;
+    let folder = Folder::new("order-parts");
+    let store = fresh(&folder, &["s", "t"]);
+    let other = other_app(store.path());
+    other
+        .execute(
+            "INSERT INTO messages (id, session_id, type, content, created_at)
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+             SELECT 'm' || i, 's', 'USER', '', i / 10 FROM n",
+            [ROWS],
+        )
+        .unwrap();
+    let is_done = AtomicBool::new(false);
+    let between = thread::scope(|scope| {
+        scope.spawn(|| {
+            store.prepare("s").unwrap();
+            is_done.store(true, Ordering::Relaxed);
+        });
+        let mut between = 0;
+        while !is_done.load(Ordering::Relaxed) {
+            add(&other, "INSERT OR REPLACE", "t", "t", 1);
+            let ordered = "SELECT COUNT(*) FROM core_messages WHERE session_id = 's'";
+            let ordered: usize = other.query_row(ordered, [], |row| row.get(0)).unwrap();
+            between += usize::from(0 < ordered && ordered < ROWS);
+        }
+        between
+    });
+    assert!(between > 0, "nobody could write before all was done");
+    let expected = (1..=ROWS).map(|i| (format!("m{i}"), i as i64 / 10)).collect();
+    check(&store, "s", &expected);
+}
 
 /// What can happen to a session, named by its number. Rows are counted from the newest.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! What is purged is gone: no byte of it stays in the file or its log.
 
-use crate::store::Folder;
-use crate::store_kit::{append, epoch, fresh, row, rows, user};
+use crate::store::{Folder, check_schema};
+use crate::store_kit::{append, create, epoch, fresh, other_app, row, rows, user};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Attachment, Row};
 use oneclaw_store::messages::{self, State};
@@ -10,8 +10,12 @@ use oneclaw_store::{Store, StoreError, engine, epochs, sessions};
 use oneclaw_tests::cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rusqlite::Connection;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// What every text of a session that is to be purged is made of.
 pub const CANARY: &str = "Zwitschern";
@@ -103,6 +107,107 @@ fn nothing_of_a_purged_session_stays_in_the_file() {
     assert_eq!(rows(&store, "a"), kept);
     drop(store);
     assert_eq!(found(&path), 0, "when it is closed");
+}
+
+/// Another program that has begun to read and does not end; and one that has the file open, so that nobody takes the log
+/// away by closing it.
+fn reader_and_bystander(path: &Path) -> [Connection; 2] {
+    let connections = [other_app(path), other_app(path)];
+    connections[0].execute_batch("BEGIN").unwrap();
+    for connection in &connections {
+        connection.query_row("SELECT COUNT(*) FROM messages", [], |_| Ok(())).unwrap();
+    }
+    connections
+}
+
+#[test]
+fn a_purge_while_another_program_reads_is_done_and_the_log_follows() {
+    let folder = Folder::new("purge-reader");
+    let store = fresh(&folder, &["a", "b"]);
+    append(&store, "b", &wordy("w", 500, 1));
+    let path = store.path().to_owned();
+    let [reader, _bystander] = reader_and_bystander(&path);
+    let start = Instant::now();
+    store.purge("b").unwrap();
+    assert!(start.elapsed() < Duration::from_secs(2), "it does not wait for others");
+    append(&store, "a", &user("m", 1));
+    assert!(found(&path) > 500, "the reader still needs the log");
+    reader.execute_batch("COMMIT").unwrap();
+    assert!(found(&path) > 500);
+    append(&store, "a", &user("n", 2));
+    assert_eq!(found(&path), 0);
+    let due = "SELECT COUNT(*) FROM core_purges";
+    assert_eq!(reader.query_row(due, [], |row| row.get(0)), Ok(0));
+}
+
+/// Names the file of a child; without it, the child's test has nothing to do.
+const FILE: &str = "ONECLAW_PURGE_FILE";
+
+/// Not a test of its own: the part that is killed.
+#[test]
+fn child() {
+    let Some(file) = std::env::var_os(FILE) else { return };
+    let store = Store::open_existing(Path::new(&file)).unwrap();
+    store.purge("b").unwrap();
+    let process = std::process::id().to_string();
+    Command::new("kill").args(["-9", &process]).status().unwrap();
+}
+
+#[test]
+fn a_log_that_is_still_due_when_the_process_is_killed_goes_when_the_file_is_opened() {
+    let folder = Folder::new("purge-killed");
+    let store = fresh(&folder, &["a", "b"]);
+    append(&store, "b", &wordy("w", 500, 1));
+    let path = store.path().to_owned();
+    let [reader, _bystander] = reader_and_bystander(&path);
+    drop(store);
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let child = child.args(["--exact", "store_purge::child"]).env(FILE, &path).output().unwrap();
+    assert_eq!(child.status.signal(), Some(9), "{}", String::from_utf8_lossy(&child.stdout));
+    drop(reader);
+    assert!(found(&path) > 500);
+    let store = Store::open_existing(&path).unwrap();
+    assert_eq!(found(&path), 0);
+    assert!(matches!(store.purge("b"), Err(StoreError::NoSuch { .. })));
+}
+
+#[test]
+fn what_another_app_has_left_in_free_places_is_cleared_too() {
+    for (auto_vacuum, name) in [("NONE", "none"), ("FULL", "full"), ("INCREMENTAL", "incremental")] {
+        let folder = Folder::new("purge-left");
+        let path = folder.file("oneclaw.db");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&format!("PRAGMA auto_vacuum = {auto_vacuum}; VACUUM"))
+            .unwrap();
+        let store = Store::open(&path, 1).unwrap();
+        create(&store, "kept");
+        create(&store, "b");
+        let other = other_app(&path);
+        other.pragma_update(None, "secure_delete", false).unwrap();
+        let insert =
+            "INSERT INTO messages (id, session_id, type, content, created_at) VALUES (?1, ?2, 'USER', ?3, 1)";
+        for n in 0..300 {
+            let text = text([1, 10, 90, 700][n % 4]);
+            other.execute(insert, (format!("b{n}"), "b", text)).unwrap();
+            other.execute(insert, (format!("kept{n}"), "kept", "k".repeat(n * 31 % 900))).unwrap();
+        }
+        // Free pages, gaps between rows, and pages that are used again for texts which do not fill them.
+        other.execute("DELETE FROM messages WHERE session_id = 'b' AND rowid % 3 <> 0", []).unwrap();
+        for n in 0..10 {
+            other.execute(insert, (format!("long{n}"), "kept", "k".repeat(5_000 + n * 3))).unwrap();
+        }
+        store.prepare("kept").unwrap();
+        let kept = rows(&store, "kept");
+        other.pragma_update(None, "wal_checkpoint", "TRUNCATE").unwrap();
+        drop(other);
+        assert!(found(&path) > 1_000);
+        store.purge("b").unwrap();
+        assert_eq!(found(&path), 0, "{name}");
+        assert_eq!(rows(&store, "kept"), kept);
+        drop(store);
+        check_schema(&path, 2);
+    }
 }
 
 /// Rows of any size come and grow and shrink, in the session that will be purged and in one that stays.

@@ -302,7 +302,7 @@ fn every_field_comes_back_and_a_reply_grows_from_partial_to_whole() {
 }
 
 #[test]
-fn a_measure_is_handed_out_while_the_texts_have_the_length_that_was_measured() {
+fn a_measure_is_handed_out_until_a_text_changes() {
     let folder = Folder::new("measure");
     let store = fresh(&folder, &["s"]);
     let whole = whole_row("m");
@@ -321,12 +321,18 @@ fn a_measure_is_handed_out_while_the_texts_have_the_length_that_was_measured() {
     ];
     for text in texts {
         let mut changed = whole.clone();
-        text(&mut changed).push('!');
+        let text = text(&mut changed);
+        // Another text of the same length.
+        *text = "#".repeat(text.len());
         store.write(|t| messages::update(t, &changed, State::Whole, NOW)).unwrap();
         assert_eq!(measure(), None);
         store.write(|t| messages::update(t, &whole, State::Whole, NOW)).unwrap();
-        assert_eq!(measure().as_deref(), Some("42 tokens"));
+        assert_eq!(measure(), None);
+        store.write(|t| messages::set_measure(t, &whole, "42 tokens")).unwrap();
     }
+    let ended = Row { tool_status: None, token_count_output: None, model_id: None, ..whole };
+    store.write(|t| messages::update(t, &ended, State::Partial, NOW)).unwrap();
+    assert_eq!(measure().as_deref(), Some("42 tokens"), "the texts are as they were");
     let sql = "UPDATE messages SET tool_output = 'longer than before'";
     other_app(store.path()).execute(sql, []).unwrap();
     assert_eq!(measure(), None, "another app has changed the text");

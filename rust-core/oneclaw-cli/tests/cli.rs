@@ -380,7 +380,7 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     let value = json_of(&["inspect", &path, "--json"], "");
     assert_eq!(value["tables"]["messages"], 8);
     let session = json!({"id": "s1", "title": "Grüße 🌍", "deleted": false, "messages": 7, "tokens_in": 420,
-        "cache_read": 0, "cache_write": 0, "tokens_out": 35, "summary_chars": null, "compact_boundary_timestamp": null,
+        "uncached": 420, "cache_read": 0, "cache_write": 0, "tokens_out": 35, "summary_chars": null, "compact_boundary_timestamp": null,
         "epochs": []});
     assert_eq!(value["sessions"][0], session);
     let shown = oneclaw(&["inspect", &path, "--session", "s2"], "").stdout;
@@ -451,8 +451,8 @@ fn a_transcript_comes_out_of_a_file_as_it_went_in() {
 
     let usage = json_of(&["inspect", &path, "--session", &first, "--json"], "")["sessions"][0].clone();
     assert_eq!(
-        [&usage["tokens_in"], &usage["cache_read"], &usage["cache_write"], &usage["tokens_out"]],
-        [5, 7, 8, 6]
+        ["tokens_in", "uncached", "cache_read", "cache_write", "tokens_out"].map(|name| &usage[name]),
+        [20, 5, 7, 8, 6]
     );
     let nobody = complaint(1, &["export", "--db", &path, "--session", "x"], "");
     assert_eq!(nobody, format!("{path}: has no session \"x\""));

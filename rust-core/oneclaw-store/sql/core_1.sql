@@ -93,3 +93,6 @@ CREATE TABLE core_models (
     window INTEGER,
     PRIMARY KEY (provider_type, base_url, model_id)
 ) WITHOUT ROWID;
+
+-- Purges whose words may still stand in the log. It goes when the log was truncated.
+CREATE TABLE core_purges (id INTEGER NOT NULL PRIMARY KEY);

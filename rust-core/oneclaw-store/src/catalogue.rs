@@ -47,7 +47,7 @@ const PROVIDER: &str = "SELECT id, name, type, api_base_url, is_pre_configured, 
 const MODEL: &str =
     "SELECT id, provider_id, display_name, is_default, source, context_window_size FROM models";
 
-/// All services: the app's own first, then by name.
+/// All services: the app's own first, then in the order they were added.
 pub fn providers(connection: &Connection) -> Result<Vec<Provider>> {
     let mut query =
         connection.prepare_cached(&format!("{PROVIDER} ORDER BY is_pre_configured DESC, rowid"))?;

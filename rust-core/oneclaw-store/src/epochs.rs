@@ -2,7 +2,7 @@
 //! the original schema, and where another app has changed the columns, the columns hold.
 
 use crate::columns::{count, required, text, time};
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::order;
 use crate::place::Place;
 use crate::sessions::no_session;
@@ -115,23 +115,30 @@ pub(crate) fn columns(connection: &Connection, session: &str) -> Result<(Option<
     Ok((summary, timestamp))
 }
 
-/// Puts a compaction in force: the record and the session's columns together. What was kept to make it is removed.
+/// Puts a compaction in force: the record and the session's columns together. What was kept to make it is removed. One that
+/// would bring back rows which another has covered meanwhile is refused.
 pub fn commit(transaction: &Transaction<'_>, session: &str, new: &NewEpoch, now: i64) -> Result<Epoch> {
     order::bring_up_to_date(transaction, session)?;
     let parent = reconcile(transaction, session, now)?;
     let last = crate::messages::place_in(transaction, session, &new.last)?;
-    let kept: Option<i64> = transaction
+    let kept: Option<Place> = transaction
         .prepare_cached(
-            "SELECT created_at FROM core_messages WHERE session_id = ?1 AND (created_at, place) > (?2, ?3)
+            "SELECT created_at, place FROM core_messages WHERE session_id = ?1 AND (created_at, place) > (?2, ?3)
              ORDER BY session_id, created_at, place LIMIT 1",
         )?
-        .query_row((session, last.created_at, last.nth), |row| row.get(0))
+        .query_row((session, last.created_at, last.nth), |row| {
+            Ok(Place { created_at: row.get(0)?, nth: row.get(1)? })
+        })
         .optional()?;
+    if kept.zip(parent.as_ref()).is_some_and(|(kept, parent)| kept < parent.boundary) {
+        let why = "the session was compacted further meanwhile; this compaction is out of date".to_owned();
+        return Err(Fault::Refused { why });
+    }
     let record = Record {
         session,
         parent: parent.as_ref(),
         boundary: last.next(),
-        mirrored: kept.unwrap_or(last.created_at.saturating_add(1)),
+        mirrored: kept.map_or(last.created_at.saturating_add(1), |kept| kept.created_at),
         summary: &new.summary,
         strategy: &new.strategy,
         reason: Some(&new.reason),
@@ -200,7 +207,9 @@ fn take_back(transaction: &Transaction<'_>, session: &str, now: i64, from: u64) 
         "UPDATE core_epochs SET undone_at = ?2 WHERE session_id = ?1 AND number >= ?3 AND undone_at IS NULL",
         (session, now, from),
     )?;
-    crate::engine::set_attempt(transaction, session, None)
+    transaction
+        .execute("UPDATE core_sessions SET attempt = NULL, anchor = NULL WHERE session_id = ?1", [session])?;
+    Ok(())
 }
 
 /// Writes the session's columns; [`standing`] says what they mean where no record stands behind them.

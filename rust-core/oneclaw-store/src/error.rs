@@ -36,10 +36,45 @@ pub enum StoreError {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// There is no such file, but a log of it.
+    #[error(
+        "{}: is missing, but {} is there and may hold conversations; put the file back, or move that one away",
+        path.display(), log.display()
+    )]
+    StrayLog {
+        /// Where the file was looked for.
+        path: PathBuf,
+        /// The log.
+        log: PathBuf,
+    },
+    /// There is no folder to make it in.
+    #[error("{}: its folder is missing; make that first", path.display())]
+    NoFolder {
+        /// Where it would be.
+        path: PathBuf,
+    },
     /// It is a folder.
     #[error("{}: is a folder; name a file in it", path.display())]
     Folder {
         /// The folder.
+        path: PathBuf,
+    },
+    /// It is a device, a pipe or something else that is no file.
+    #[error("{}: is not a regular file; choose another one", path.display())]
+    NotAFile {
+        /// What it is called.
+        path: PathBuf,
+    },
+    /// It may not be read.
+    #[error("{}: cannot be read; check the permissions of the file and its folder", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A database without tables. [`crate::Store::open`] fills it.
+    #[error("{}: has no tables yet; open it in the app or import something, or choose another file", path.display())]
+    Blank {
+        /// The file.
         path: PathBuf,
     },
     /// It has no content at all.
@@ -134,7 +169,9 @@ pub enum StoreError {
     },
 }
 
-/// A quota or a limit on a file's size is no full disk to SQLite, but a write that failed.
+/// A quota or a limit on a file's size is no full disk to SQLite, but a write that failed. Why it failed only the system's
+/// own error would tell, and that cannot be asked for from here: so a device that breaks while it is written is taken for
+/// a full one too.
 fn has_no_room(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|e| e.extended_code);
     matches!(code, Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE))
@@ -167,12 +204,16 @@ impl StoreError {
         }
     }
 
-    /// What an error of the file system means for that file.
+    /// What it means that a file has fewer bytes than its pages take.
+    pub(crate) fn cut_off(path: &Path, there: u64, expected: u64) -> Self {
+        Self::Damaged { path: path.to_owned(), what: format!("{there} of {expected} bytes are there") }
+    }
+
+    /// What an error of the file system means for a file that is made or copied.
     pub(crate) fn of_io(path: &Path, error: &std::io::Error) -> Self {
         use std::io::ErrorKind;
         let path = path.to_owned();
         match error.kind() {
-            ErrorKind::NotFound => Self::Missing { path },
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full { path },
             _ => Self::Other { path, what: error.to_string() },

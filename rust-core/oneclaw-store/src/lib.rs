@@ -7,6 +7,8 @@ pub mod engine;
 pub mod epochs;
 mod error;
 mod file;
+mod log;
+mod look;
 pub mod messages;
 mod migrate;
 mod open;

@@ -115,8 +115,10 @@ pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: St
     place_of(transaction, &row.id)
 }
 
-/// Writes what a row has become: a reply that grew, a tool call that ended. Its kind, time and attachments stay.
+/// Writes what a row has become: a reply that grew, a tool call that ended. Its kind, time and attachments stay. What was
+/// measured of other texts is forgotten.
 pub fn update(transaction: &Transaction<'_>, row: &Row, state: State, now: i64) -> Result<()> {
+    forget_measure_of_other_texts(transaction, row)?;
     let session: Option<String> = transaction
         .prepare_cached(
             "UPDATE messages SET content = ?2, thinking_content = ?3, tool_call_id = ?4, tool_name = ?5, tool_input = ?6,
@@ -159,11 +161,13 @@ pub fn set_mark(transaction: &Transaction<'_>, id: &str, mark: Option<&str>) -> 
     beside(transaction, id, "UPDATE core_messages SET mark = ?2 WHERE message_id = ?1", &mark)
 }
 
-/// Keeps what was measured of a row's texts. It is handed out as long as they are of the same length.
+/// Keeps what was measured of a row's texts. It is handed out until they are updated, and where another app changes them,
+/// as long as they are of the same length.
 pub fn set_measure(transaction: &Transaction<'_>, row: &Row, measure: &str) -> Result<()> {
-    beside(transaction, &row.id, "UPDATE core_messages SET measure = ?2 WHERE message_id = ?1", &measure)?;
-    let sql = "UPDATE core_messages SET measured_bytes = ?2 WHERE message_id = ?1";
-    beside(transaction, &row.id, sql, &bytes(row))
+    let changed = transaction
+        .prepare_cached("UPDATE core_messages SET measure = ?2, measured_bytes = ?3 WHERE message_id = ?1")?
+        .execute((&row.id, measure, bytes(row)))?;
+    if changed == 0 { Err(no_message(&row.id)) } else { Ok(()) }
 }
 
 /// The newest rows before a place, oldest first. [`Place::END`] asks for the newest of all.
@@ -215,11 +219,13 @@ pub fn place_of(connection: &Connection, id: &str) -> Result<Place> {
 
 /// Where a message of that session stands.
 pub(crate) fn place_in(connection: &Connection, session: &str, id: &str) -> Result<Place> {
-    let is_there = "SELECT 1 FROM core_messages WHERE message_id = ?1 AND session_id = ?2";
-    match connection.prepare_cached(is_there)?.exists([id, session])? {
-        true => place_of(connection, id),
-        false => Err(no_message(id)),
-    }
+    connection
+        .prepare_cached(
+            "SELECT created_at, place FROM core_messages WHERE message_id = ?1 AND session_id = ?2",
+        )?
+        .query_row([id, session], |row| Ok(Place { created_at: row.get(0)?, nth: row.get(1)? }))
+        .optional()?
+        .ok_or_else(|| no_message(id))
 }
 
 /// The query behind every read, for those who look at how SQLite carries it out. The side table drives it: it is in
@@ -309,6 +315,27 @@ fn bytes(row: &Row) -> i64 {
         [&row.thinking_content, &row.thinking_signature, &row.tool_name, &row.tool_input, &row.tool_output];
     let sum = row.content.len() + texts.into_iter().flatten().map(String::len).sum::<usize>();
     i64::try_from(sum).unwrap_or(i64::MAX)
+}
+
+/// The texts are those that [`bytes`] counts.
+fn forget_measure_of_other_texts(transaction: &Transaction<'_>, row: &Row) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "UPDATE core_messages SET measure = NULL, measured_bytes = NULL
+             WHERE message_id = ?1 AND measure IS NOT NULL AND NOT (thinking_signature IS ?2 AND EXISTS (
+                SELECT 1 FROM messages m WHERE m.id = ?1 AND m.content IS ?3 AND m.thinking_content IS ?4
+                    AND m.tool_name IS ?5 AND m.tool_input IS ?6 AND m.tool_output IS ?7))",
+        )?
+        .execute((
+            &row.id,
+            &row.thinking_signature,
+            &row.content,
+            &row.thinking_content,
+            &row.tool_name,
+            &row.tool_input,
+            &row.tool_output,
+        ))?;
+    Ok(())
 }
 
 fn keep_beside(transaction: &Transaction<'_>, row: &Row, state: State) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The steps from one schema version to the next. A step is SQL in a file, and never edited once shipped.
 
+use crate::seed;
 use oneclaw_model::PRESET_MODELS;
 use rusqlite::{Connection, Transaction};
 
@@ -17,7 +18,16 @@ pub(crate) struct Version {
     /// What Room's master table says.
     pub identity_hash: &'static str,
     /// From the version before; `None` for the first.
-    pub step: Option<&'static str>,
+    step: Option<Step>,
+}
+
+/// What a version has that the one before has not.
+struct Step {
+    sql: &'static str,
+    /// The columns it adds, each with its table.
+    adds: &'static [(&'static str, &'static str)],
+    /// Whether it gives preset models their window.
+    sets_windows: bool,
 }
 
 /// Every version there ever was.
@@ -26,19 +36,50 @@ pub(crate) const VERSIONS: [Version; 2] = [
     Version {
         number: 2,
         identity_hash: "f50a20c642811826a22174751ad5cfcc",
-        step: Some(include_str!("../sql/migrate_1_2.sql")),
+        step: Some(Step {
+            sql: include_str!("../sql/migrate_1_2.sql"),
+            adds: &[
+                ("models", "context_window_size"),
+                ("sessions", "compacted_summary"),
+                ("sessions", "compact_boundary_timestamp"),
+            ],
+            sets_windows: true,
+        }),
     },
 ];
 
-/// The tables of the original app and their columns up to version 1; later ones are added by steps.
-pub(crate) const TABLES: [(&str, &[&str]); 6] = [
-    ("agents", &["id", "name", "description", "system_prompt", "tool_ids", "is_built_in"]),
-    ("providers", &["id", "name", "type", "api_base_url", "is_pre_configured", "is_active"]),
-    ("models", &["id", "display_name", "provider_id", "is_default", "source"]),
-    ("sessions", &["id", "title", "current_agent_id", "message_count", "deleted_at", "updated_at"]),
-    ("messages", &["id", "session_id", "type", "content", "tool_output", "model_id", "created_at"]),
-    ("app_settings", &["key", "value"]),
-];
+/// The tables of the original app, in every version.
+pub(crate) const TABLES: [&str; 6] =
+    ["agents", "providers", "models", "sessions", "messages", "app_settings"];
+
+/// The steps from a version on.
+fn steps_from(version: i64) -> impl Iterator<Item = &'static Step> {
+    const { &VERSIONS }.iter().filter(move |v| v.number > version).filter_map(|v| v.step.as_ref())
+}
+
+/// The tables of a file of those versions and their columns, read off the SQL that makes them.
+pub(crate) fn columns(version: i64, core: i64) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
+    let sample = Connection::open_in_memory()?;
+    sample.execute_batch(seed::ROOM)?;
+    for step in CORE_STEPS.iter().take(usize::try_from(core).unwrap_or(0)) {
+        sample.execute_batch(step)?;
+    }
+    let later: Vec<_> = steps_from(version).flat_map(|step| step.adds).collect();
+    let mut tables = sample.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")?;
+    let tables = tables.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let with_columns = tables.into_iter().map(|table| {
+        let mut columns = columns_of(&sample, &table)?;
+        columns.retain(|column| !later.contains(&&(table.as_str(), column.as_str())));
+        Ok((table, columns))
+    });
+    with_columns.collect()
+}
+
+/// The columns of a table; none if it is not there.
+pub(crate) fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut query = connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
+    query.query_map([table], |row| row.get(0))?.collect()
+}
 
 /// What bringing a file up to date means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,10 +129,13 @@ pub(crate) fn migrate_core(transaction: &Transaction<'_>) -> rusqlite::Result<()
 
 /// Brings the schema up to date, all steps in the caller's transaction.
 pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> rusqlite::Result<Change> {
-    for step in VERSIONS.iter().filter(|v| v.number > from).filter_map(|v| v.step) {
-        transaction.execute_batch(step)?;
+    let mut windows = 0;
+    for step in steps_from(from) {
+        transaction.execute_batch(step.sql)?;
+        if step.sets_windows {
+            windows += set_windows(transaction)?;
+        }
     }
-    let windows = if from < CURRENT { set_windows(transaction)? } else { 0 };
     transaction.pragma_update(None, "user_version", CURRENT)?;
     let core_from = core_version(transaction)?;
     migrate_core(transaction)?;
@@ -101,7 +145,7 @@ pub(crate) fn migrate(transaction: &Transaction<'_>, from: i64) -> rusqlite::Res
 /// What [`migrate`] would do to a file of that version.
 pub(crate) fn preview(connection: &Connection, from: i64) -> rusqlite::Result<Change> {
     let mut windows = 0;
-    if from < CURRENT {
+    if steps_from(from).any(|step| step.sets_windows) {
         let mut count = connection.prepare("SELECT COUNT(*) FROM models WHERE id = ?1")?;
         for model in PRESET_MODELS {
             windows += count.query_row([model.id], |row| row.get::<_, u64>(0))?;

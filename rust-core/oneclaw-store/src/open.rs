@@ -1,17 +1,26 @@
 //! Opens a file: creates it where there is none, brings it up to date where it is old, and leaves anything else alone.
 
 use crate::error::{self, StoreError};
-use crate::file::{self, examine, with_suffix};
+use crate::file::{self, examine};
+use crate::look::{connect, has_log, lock_folder, remove_copy, with_suffix};
 use crate::migrate::{self, Change};
-use crate::{order, seed, sessions};
+use crate::{log, order, seed, sessions};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a caller waits for another one.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a purge waits for those who read, before it leaves the log to later writes.
+const PURGE_WAIT: Duration = Duration::from_millis(100);
+
+/// How many messages are put in order at a time, and how long others have the file to themselves in between: who waits for
+/// it looks only now and then whether it is free.
+const PART: i64 = 4_000;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// How many readers are kept open for the next read.
 const IDLE_READERS: usize = 4;
@@ -22,8 +31,16 @@ pub struct Store {
     path: PathBuf,
     // Readers first: the writer closes last and takes the log away.
     readers: Mutex<Vec<Connection>>,
-    writer: Mutex<Connection>,
+    writer: Mutex<Writer>,
     change: Option<Change>,
+}
+
+/// The connection that writes.
+#[derive(Debug)]
+struct Writer {
+    connection: Connection,
+    /// Whether a purge has left words in the log.
+    is_log_due: bool,
 }
 
 impl Store {
@@ -37,6 +54,10 @@ impl Store {
                     _ => Self::open_existing(path),
                 }
             }
+            Err(StoreError::Blank { .. }) => {
+                fill(path, now)?;
+                Self::open_existing(path)
+            }
             other => other,
         }
     }
@@ -47,13 +68,17 @@ impl Store {
         // Nothing is written before the file is known to be ours: a connection that may write can change a file on
         // closing, even one it only looked at.
         let is_current = examine(path)?.is_none();
-        let mut writer = file::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+        remove_copy(path);
+        let mut writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
         // SQLite opens what may not be written all the same, for reading.
         if writer.is_readonly("main").map_err(sqlite)? {
             return Err(StoreError::ReadOnly { path: path.to_owned() });
         }
         set_up(&writer).map_err(sqlite)?;
         let change = if is_current { None } else { migrate_file(&mut writer, path)? };
+        let is_log_due = log::is_due(&writer).map_err(sqlite)?;
+        let mut writer = Writer { connection: writer, is_log_due };
+        writer.clear_log(Duration::ZERO);
         Ok(Self { path: path.to_owned(), readers: Mutex::default(), writer: Mutex::new(writer), change })
     }
 
@@ -73,7 +98,7 @@ impl Store {
         let idle = lock(&self.readers).pop();
         let reader = match idle {
             Some(reader) => reader,
-            None => file::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(sqlite)?,
+            None => connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(sqlite)?,
         };
         let answer = {
             let snapshot = reader.unchecked_transaction().map_err(sqlite)?;
@@ -88,28 +113,49 @@ impl Store {
 
     /// Writes: all of it is on the disk when this returns, or nothing is.
     pub fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> error::Result<T>) -> Result<T, StoreError> {
-        let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(&self.path, &e);
         let mut writer = lock(&self.writer);
-        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
-        let done = work(&transaction).map_err(|fault| StoreError::of_fault(&self.path, fault))?;
-        transaction.commit().map_err(sqlite)?;
+        let done = writer.write(work).map_err(|fault| StoreError::of_fault(&self.path, fault))?;
+        writer.clear_log(Duration::ZERO);
         Ok(done)
     }
 
-    /// Makes a session ready to be read: rows that another app has added are put in order.
+    /// Makes a session ready to be read: rows that another app has added are put in order, a part at a time, so that
+    /// others can write in between.
     pub fn prepare(&self, session: &str) -> Result<(), StoreError> {
         if self.read(|connection| order::is_current(connection, session))? {
             return Ok(());
         }
-        self.write(|transaction| order::bring_up_to_date(transaction, session))
+        while !self.write(|transaction| order::bring_part_up_to_date(transaction, session, PART))? {
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
     }
 
-    /// Removes a session for good: nothing of it stays in the file or its log.
+    /// Removes a session for good: nothing of it stays in the file or its log. Where somebody reads meanwhile, words may
+    /// stay in the log until a later write, or until the file is opened again.
     pub fn purge(&self, session: &str) -> Result<(), StoreError> {
-        self.write(|transaction| sessions::purge(transaction, session))?;
-        // Where a reader is still at the log, it goes when the file is closed.
-        let truncated = lock(&self.writer).query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        truncated.map_err(|e| StoreError::of_sqlite(&self.path, &e))
+        let mut writer = lock(&self.writer);
+        let purged = writer.write(|transaction| sessions::purge(transaction, session));
+        purged.map_err(|fault| StoreError::of_fault(&self.path, fault))?;
+        writer.is_log_due = true;
+        writer.clear_log(PURGE_WAIT);
+        Ok(())
+    }
+}
+
+impl Writer {
+    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> error::Result<T>) -> error::Result<T> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = work(&transaction)?;
+        transaction.commit()?;
+        Ok(done)
+    }
+
+    /// Takes words that were purged out of the log. Where that fails it stays due: what was asked for is done.
+    fn clear_log(&mut self, wait: Duration) {
+        if self.is_log_due {
+            self.is_log_due = !log::truncate(&self.connection, wait).unwrap_or(false);
+        }
     }
 }
 
@@ -141,12 +187,17 @@ fn migrate_file(connection: &mut Connection, path: &Path) -> Result<Option<Chang
 
 /// A fresh file appears whole or not at all: it is made beside its place and then moved there.
 fn create(path: &Path, now: i64) -> Result<(), StoreError> {
-    // One at a time: a second creator would move its own file over one that is already in use. The lock goes with this
-    // function, or with the process. Where folders cannot be locked, the loser of that race is not protected.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder));
+    // One at a time: a second creator would move its own file over one that is already in use.
+    let lock = lock_folder(path);
+    if lock.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound) {
+        return Err(StoreError::NoFolder { path: path.to_owned() });
+    }
     if path.exists() {
         return Ok(());
+    }
+    // SQLite would play it into the fresh file, and it may be the only copy of what it holds.
+    if let Some(suffix) = ["-wal", "-journal"].into_iter().find(|suffix| has_log(path, suffix)) {
+        return Err(StoreError::StrayLog { path: path.to_owned(), log: with_suffix(path, suffix) });
     }
     let beside = with_suffix(path, ".new");
     // What a crash has left of an earlier try.
@@ -157,6 +208,18 @@ fn create(path: &Path, now: i64) -> Result<(), StoreError> {
         tidy_up(&beside);
     }
     moved
+}
+
+/// Fills a database without tables, all in one transaction. Another process may have been faster.
+fn fill(path: &Path, now: i64) -> Result<(), StoreError> {
+    let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
+    if let Err(StoreError::Blank { .. }) = file::version(path, &transaction) {
+        seed::create(&transaction, now).map_err(sqlite)?;
+        transaction.commit().map_err(sqlite)?;
+    }
+    Ok(())
 }
 
 /// Removes what may be there; the error that is reported says more than a failure to tidy up would.

@@ -26,18 +26,34 @@ pub fn is_current(connection: &Connection, session: &str) -> Result<bool> {
 
 /// Puts the messages in order that are not. Does nothing where all are.
 pub fn bring_up_to_date(transaction: &Transaction<'_>, session: &str) -> Result<()> {
+    bring_part_up_to_date(transaction, session, i64::MAX).map(drop)
+}
+
+/// Puts so many messages in order that are not; says whether all are then.
+pub(crate) fn bring_part_up_to_date(
+    transaction: &Transaction<'_>,
+    session: &str,
+    limit: i64,
+) -> Result<bool> {
     let newest = row_number(transaction, NEWEST, session)?;
     let remembered = row_number(transaction, REMEMBERED, session)?;
-    let Some(newest) = newest.filter(|newest| remembered != Some(*newest)) else {
-        return Ok(());
-    };
-    let mut unordered = transaction
-        .prepare_cached("SELECT rowid FROM messages WHERE session_id = ?1 AND rowid > ?2 ORDER BY rowid")?;
-    let mut rows = unordered.query((session, remembered.unwrap_or(i64::MIN)))?;
-    while let Some(row) = rows.next()? {
-        place(transaction, row.get(0)?)?;
+    if newest.is_none() || newest == remembered {
+        return Ok(true);
     }
-    remember(transaction, newest)
+    let mut unordered = transaction.prepare_cached(
+        "SELECT rowid FROM messages WHERE session_id = ?1 AND rowid > ?2 ORDER BY rowid LIMIT ?3",
+    )?;
+    let mut rows = unordered.query((session, remembered.unwrap_or(i64::MIN), limit))?;
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let rowid = row.get(0)?;
+        place(transaction, rowid)?;
+        last = Some(rowid);
+    }
+    if let Some(last) = last {
+        remember(transaction, last)?;
+    }
+    Ok(last == newest)
 }
 
 /// Gives a message the next place of its millisecond, unless it has one there.

@@ -3,10 +3,11 @@
 use oneclaw_model::{PRESET_MODELS, ProviderKind};
 use rusqlite::Transaction;
 
-const ROOM: &str = include_str!("../sql/room_v2.sql");
+/// Room's tables in the newest version.
+pub(crate) const ROOM: &str = include_str!("../sql/room_v2.sql");
 /// Android's own framework keeps the locale here, and makes the table where it is missing.
-const ANDROID: &str =
-    "CREATE TABLE android_metadata (locale TEXT); INSERT INTO android_metadata VALUES ('en_US');";
+const ANDROID: &str = "CREATE TABLE IF NOT EXISTS android_metadata (locale TEXT);
+    INSERT INTO android_metadata SELECT 'en_US' WHERE NOT EXISTS (SELECT 1 FROM android_metadata);";
 
 const PROVIDERS: [(ProviderKind, &str, &str, &str, &str); 3] = [
     (ProviderKind::OpenAi, "provider-openai", "OpenAI", "OPENAI", "https://api.openai.com/v1"),

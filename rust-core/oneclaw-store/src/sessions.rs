@@ -124,11 +124,12 @@ pub fn restore(transaction: &Transaction<'_>, id: &str) -> Result<()> {
     change(transaction, id, "UPDATE sessions SET deleted_at = ?2 WHERE id = ?1", &rusqlite::types::Null)
 }
 
-/// Removes it and all that belongs to it, for good. [`crate::Store::purge`] also clears the log.
+/// Removes it and all that belongs to it, for good. [`crate::Store::purge`] also clears the log, at once or as soon as it can.
 pub(crate) fn purge(transaction: &Transaction<'_>, id: &str) -> Result<()> {
     // The messages, and all rows of the core, go by their foreign keys.
     found(transaction.execute("DELETE FROM sessions WHERE id = ?1", [id])?, id)?;
-    Ok(crate::wipe::clear_free_space(transaction)?)
+    crate::log::make_due(transaction)?;
+    crate::wipe::clear_free_space(transaction)
 }
 
 pub(crate) fn no_session(id: &str) -> Fault {

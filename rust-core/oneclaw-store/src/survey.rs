@@ -3,8 +3,8 @@
 use crate::columns::{flag, required, time, total};
 use crate::epochs::{self, Epoch};
 use crate::error::{Fault, StoreError};
-use crate::file::{self, Look};
-use crate::migrate;
+use crate::look::look;
+use crate::{file, migrate};
 use oneclaw_model::Usage;
 use rusqlite::Connection;
 use std::path::Path;
@@ -43,14 +43,15 @@ pub struct SessionSurvey {
 
 /// Looks at a file; with `session`, at that one only.
 pub fn survey(path: &Path, session: Option<&str>) -> Result<Survey, StoreError> {
-    let look = Look::at(path)?;
-    let version = file::version(path, &look.connection)?;
-    read(&look.connection, version, session).map_err(|fault| StoreError::of_fault(path, fault))
+    look(path, |connection| {
+        let version = file::version(path, connection)?;
+        read(connection, version, session).map_err(|fault| StoreError::of_fault(path, fault))
+    })
 }
 
 fn read(connection: &Connection, version: i64, session: Option<&str>) -> Result<Survey, Fault> {
     let mut tables = Vec::new();
-    for (table, _) in migrate::TABLES {
+    for table in migrate::TABLES {
         let count = connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0))?;
         tables.push((table.to_owned(), count));
     }

@@ -8,7 +8,7 @@ use oneclaw_model::{Row, SessionHeader, Transcript};
 use rusqlite::{Connection, Transaction};
 
 /// Makes a session of a transcript. Where a message of the same name is in the file already, the new one's name is put
-/// behind the session's. Times that are equal or run backwards keep the order of the transcript.
+/// behind the session's. The order of the transcript stays: a time that runs backwards becomes that of the row before.
 pub fn import(transaction: &Transaction<'_>, transcript: &Transcript, session: &str, now: i64) -> Result<()> {
     let title = transcript.session.title.as_deref().unwrap_or("Imported conversation");
     sessions::create(transaction, session, title, GENERAL_ASSISTANT, now)?;
@@ -30,7 +30,8 @@ pub fn header(connection: &Connection, session: &str) -> Result<SessionHeader> {
     Ok(SessionHeader { title, compacted_summary, compact_boundary_timestamp })
 }
 
-/// Hands out a session's rows in order, a part at a time, so that any length fits into memory.
+/// Hands out a session's rows in order until `take` says that it wants no more. They are read a part at a time, so that
+/// any length fits into memory.
 pub fn rows(connection: &Connection, session: &str, mut take: impl FnMut(Row) -> bool) -> Result<()> {
     const PART: usize = 500;
     let mut from = Place::START;

@@ -1,0 +1,261 @@
+//! How a file is looked at without changing a byte of it, and without leaving anything beside it.
+
+use crate::error::StoreError;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const HEADER: usize = 100;
+
+/// Looks at a file, all from one state of it.
+///
+/// SQLite makes a log beside a file that keeps one, even to read it, and leaves it there. So a file that nobody has
+/// open is read as one that does not change; should that turn out wrong, it is read again the ordinary way. A file that a
+/// writer was killed over can only be read after its log was played, which is writing: then a copy is looked at.
+pub(crate) fn look<T>(
+    path: &Path,
+    query: impl Fn(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    check_presence(path)?;
+    // Who has a file open that keeps a log has the log open too.
+    if !is_beside(path, "-wal") && keeps_log(path) {
+        let before = stamp(path);
+        let answer = open_unchanging(path).and_then(|connection| ask(path, &connection, &query));
+        if !is_beside(path, "-wal") && stamp(path) == before {
+            return answer;
+        }
+    }
+    // A log without an index beside it is one that nobody has open; to read it here would leave an index.
+    if is_beside(path, "-wal") && !is_beside(path, "-shm") {
+        return ask(path, &open_copy(path)?, &query);
+    }
+    let connection = match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(e) if needs_recovery(&e) => open_copy(path)?,
+        other => other.map_err(|e| refused(path, &e))?,
+    };
+    ask(path, &connection, &query)
+}
+
+/// A connection that waits for others, to a file that can be read.
+pub(crate) fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(crate::open::BUSY_TIMEOUT)?;
+    // Opening alone reads nothing.
+    connection.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// The path with something added to its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Keeps others out of what is made beside a file, until it is dropped or the process ends. Where folders cannot be
+/// locked, nobody is kept out.
+pub(crate) fn lock_folder(path: &Path) -> std::io::Result<File> {
+    let folder = File::open(folder_of(path))?;
+    let _ = folder.lock();
+    Ok(folder)
+}
+
+/// Whether there is a log with something in it.
+pub(crate) fn has_log(path: &Path, suffix: &str) -> bool {
+    std::fs::metadata(with_suffix(path, suffix)).is_ok_and(|log| log.len() > 0)
+}
+
+/// Removes what a process that was killed has left of a copy.
+pub(crate) fn remove_copy(path: &Path) {
+    if is_beside(path, Copy::SUFFIX) {
+        let _lock = lock_folder(path);
+        drop(Copy(with_suffix(path, Copy::SUFFIX)));
+    }
+}
+
+fn ask<T>(
+    path: &Path,
+    connection: &Connection,
+    query: impl Fn(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let snapshot = connection.unchecked_transaction().map_err(|e| refused(path, &e))?;
+    check_length(path, &snapshot)?;
+    query(&snapshot)
+}
+
+fn is_beside(path: &Path, suffix: &str) -> bool {
+    with_suffix(path, suffix).exists()
+}
+
+/// What changes where somebody writes to the file itself.
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
+/// Whether SQLite keeps a log beside this file. It says so without making one: a log is not kept without locks. The
+/// file's own bytes would tell too, but to open and close a file takes away the locks that this process has on it.
+fn keeps_log(path: &Path) -> bool {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(&uri(path, "nolock"), mode).is_err_and(|e| is_not_opened(&e))
+}
+
+fn open_unchanging(path: &Path) -> Result<Connection, StoreError> {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(&uri(path, "immutable"), mode).map_err(|e| match is_not_opened(&e) {
+        true => StoreError::Unreadable { path: path.to_owned() },
+        false => refused(path, &e),
+    })
+}
+
+/// The path as SQLite takes it with an option.
+fn uri(path: &Path, option: &str) -> PathBuf {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    format!("{uri}?{option}=1").into()
+}
+
+fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+    let _lock = lock_folder(path);
+    let copy = Copy::of(path)?;
+    // The copy goes at once; the connection keeps what it has open.
+    connect(&copy.file(), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|e| refused(path, &e))
+}
+
+/// The file and its logs in a folder beside it that only this user gets into, and which goes when the copy does.
+struct Copy(PathBuf);
+
+impl Copy {
+    const SUFFIX: &str = ".look";
+
+    fn of(path: &Path) -> Result<Self, StoreError> {
+        let io = |e: std::io::Error| StoreError::of_io(path, &e);
+        let copy = Self(with_suffix(path, Self::SUFFIX));
+        // What a process that was killed has left.
+        copy.remove();
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&copy.0).map_err(io)?;
+        for suffix in ["", "-journal", "-wal"] {
+            let mut from = match File::open(with_suffix(path, suffix)) {
+                Err(e) if e.kind() == ErrorKind::NotFound && !suffix.is_empty() => continue,
+                Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+                    return Err(StoreError::Unreadable { path: path.to_owned() });
+                }
+                opened => opened.map_err(io)?,
+            };
+            let to = File::create(with_suffix(&copy.file(), suffix));
+            to.and_then(|mut to| std::io::copy(&mut from, &mut to)).map_err(io)?;
+        }
+        Ok(copy)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("copy.db")
+    }
+
+    fn remove(&self) {
+        // What cannot be removed is tried again by whoever comes next.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+fn is_not_opened(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+}
+
+fn needs_recovery(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// What the file system tells before SQLite is asked.
+fn check_presence(path: &Path) -> Result<(), StoreError> {
+    let owned = || path.to_owned();
+    let metadata = std::fs::metadata(path).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => StoreError::Missing { path: owned() },
+        ErrorKind::PermissionDenied => StoreError::Unreadable { path: owned() },
+        _ => StoreError::of_io(path, &e),
+    })?;
+    if metadata.is_dir() {
+        return Err(StoreError::Folder { path: owned() });
+    }
+    if !metadata.is_file() {
+        return Err(StoreError::NotAFile { path: owned() });
+    }
+    if metadata.len() == 0 {
+        return Err(StoreError::Empty { path: owned() });
+    }
+    Ok(())
+}
+
+/// SQLite takes a last page that is cut short for a whole one. Where there is a log, pages may be in it.
+fn check_length(path: &Path, snapshot: &Connection) -> Result<(), StoreError> {
+    let number = |pragma: &str| {
+        let found = snapshot.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, u64>(0));
+        found.map_err(|e| refused(path, &e))
+    };
+    let expected = number("page_size")?.saturating_mul(number("page_count")?);
+    let metadata = std::fs::metadata(path).map_err(|e| StoreError::of_io(path, &e))?;
+    if metadata.len() < expected && !has_log(path, "-wal") && !has_log(path, "-journal") {
+        return Err(StoreError::cut_off(path, metadata.len(), expected));
+    }
+    Ok(())
+}
+
+/// Why SQLite refuses a file, in more words where its first bytes tell more. They are only looked at here: to open and
+/// close a file that is in use takes away the locks that this process has on it.
+fn refused(path: &Path, error: &rusqlite::Error) -> StoreError {
+    let told = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => check_bytes(path).err(),
+        _ => None,
+    };
+    told.unwrap_or_else(|| StoreError::of_sqlite(path, error))
+}
+
+/// What the header of a file tells.
+fn check_bytes(path: &Path) -> Result<(), StoreError> {
+    let io = |e: std::io::Error| StoreError::of_io(path, &e);
+    let owned = || path.to_owned();
+    let metadata = std::fs::metadata(path).map_err(io)?;
+    let mut header = Vec::new();
+    File::open(path).and_then(|f| f.take(HEADER as u64).read_to_end(&mut header)).map_err(io)?;
+    if !header.starts_with(MAGIC) {
+        return Err(StoreError::NotADatabase { path: owned() });
+    }
+    let number = |at: usize, len: usize| {
+        header.get(at..at + len).map(|bytes| bytes.iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte)))
+    };
+    let (Some(page), Some(change), Some(pages), Some(valid_for)) =
+        (number(16, 2), number(24, 4), number(28, 4), number(92, 4))
+    else {
+        return Err(StoreError::Damaged { path: owned(), what: "its header is cut off".into() });
+    };
+    let page = if page == 1 { 65_536 } else { page };
+    // The header's page count is only to be trusted where both counters agree; and where a writer was killed, pages that
+    // are not in the file yet are in its log.
+    let has_log = has_log(path, "-wal") || has_log(path, "-journal");
+    if change == valid_for && metadata.len() < page * pages && !has_log {
+        return Err(StoreError::cut_off(path, metadata.len(), page * pages));
+    }
+    Ok(())
+}
