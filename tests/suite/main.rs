@@ -2,15 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
+mod demo;
 mod documents;
+mod encode;
+mod errors;
 mod estimation;
 mod estimation_text;
 mod feat011;
 mod golden;
+mod http;
+mod models;
 mod nous;
 mod opencode;
 mod properties;
 mod rfc011;
+mod services;
 mod store;
 mod store_catalogue;
 mod store_concurrent;
@@ -21,5 +27,6 @@ mod store_kit;
 mod store_order;
 mod store_purge;
 mod store_queries;
+mod streams;
 mod summaries;
 mod sven;

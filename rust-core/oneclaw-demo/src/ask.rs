@@ -1,0 +1,148 @@
+//! A request as all three protocols mean it.
+
+use serde_json::Value;
+
+/// What is asked of a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Ask {
+    pub model: String,
+    pub tools: Vec<Tool>,
+    pub system: Vec<Block>,
+    pub turns: Vec<Turn>,
+    /// The most tokens the reply may have, as far as the request says.
+    pub max_output: Option<u64>,
+    pub delivery: Delivery,
+    /// Whether a stream ends with the usage (OpenAI sends it on request only).
+    pub wants_usage: bool,
+    /// Whether the reasoning is to be shown.
+    pub wants_thinking: bool,
+    pub choice: Choice,
+}
+
+/// How the reply travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Delivery {
+    /// One JSON value.
+    #[default]
+    Whole,
+    /// Server-sent events.
+    Events,
+    /// A JSON array that grows (Gemini without `alt=sse`).
+    Array,
+}
+
+/// Whether tools may or must be called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Choice {
+    #[default]
+    Auto,
+    Never,
+    Any,
+    Named(String),
+}
+
+/// A tool offered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tool {
+    pub name: String,
+    pub description: String,
+    pub schema: Value,
+    pub is_breakpoint: bool,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    User,
+    Assistant,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Turn {
+    pub speaker: Speaker,
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Block {
+    pub content: Content,
+    /// Whether the prompt up to here is to be cached (Anthropic).
+    pub is_breakpoint: bool,
+}
+
+/// What a piece is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Content {
+    Text(String),
+    Thinking(String),
+    /// A picture or file: what it costs, and a name of its bytes for the cache.
+    Media {
+        tokens: u64,
+        digest: u64,
+    },
+    Call {
+        name: String,
+        arguments: String,
+    },
+    Result {
+        name: String,
+        text: String,
+        /// What pictures in it cost.
+        media: u64,
+    },
+}
+
+impl Block {
+    pub fn new(content: Content) -> Self {
+        Self { content, is_breakpoint: false }
+    }
+
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(Content::Text(text.into()))
+    }
+}
+
+impl Turn {
+    /// The text of the message, its blocks on lines of their own.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .blocks
+            .iter()
+            .filter_map(|block| match &block.content {
+                Content::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+
+    /// The results in it: tool and text.
+    pub fn results(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.blocks.iter().filter_map(|block| match &block.content {
+            Content::Result { name, text, .. } => Some((name.as_str(), text.as_str())),
+            _ => None,
+        })
+    }
+}
+
+impl Ask {
+    /// The system text.
+    pub fn system_text(&self) -> String {
+        Turn { speaker: Speaker::User, blocks: self.system.clone() }.text()
+    }
+
+    /// The newest text of the user, and where it stands.
+    pub fn newest_request(&self) -> Option<(usize, String)> {
+        let turns = self.turns.iter().enumerate().rev();
+        let mut texts = turns.filter(|(_, t)| t.speaker == Speaker::User).map(|(at, t)| (at, t.text()));
+        texts.find(|(_, text)| !text.trim().is_empty())
+    }
+
+    /// The results that came in since the assistant spoke last.
+    pub fn newest_results(&self) -> Vec<(&str, &str)> {
+        let newest: Vec<&Turn> = self.turns.iter().rev().take_while(|t| t.speaker == Speaker::User).collect();
+        newest.into_iter().rev().flat_map(Turn::results).collect()
+    }
+}

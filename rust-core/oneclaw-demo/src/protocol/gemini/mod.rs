@@ -1,0 +1,4 @@
+//! Gemini's generateContent.
+
+pub(crate) mod reply;
+pub(crate) mod request;

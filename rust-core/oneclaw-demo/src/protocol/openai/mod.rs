@@ -1,0 +1,4 @@
+//! OpenAI's chat completions.
+
+pub(crate) mod reply;
+pub(crate) mod request;

@@ -1,0 +1,217 @@
+//! Where a service is, and whether it may be spoken to.
+//!
+//! Decides which addresses are refused before anything is sent: requests carry a key and a whole conversation, so
+//! unencrypted ones go to this machine or to hosts the user has named, and nowhere else.
+
+use crate::{ApiKey, ProviderError};
+use oneclaw_model::ProviderKind;
+use reqwest::Url;
+use std::fmt;
+use std::net::IpAddr;
+
+/// A service as the user has set it up.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its dialect.
+    pub kind: ProviderKind,
+    /// The address that paths such as `/models` are added to.
+    pub base_url: String,
+    /// The key, if the service wants one.
+    pub key: Option<ApiKey>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Name, password and query of an address may be secrets.
+        let shown = Url::parse(&self.base_url)
+            .map(|url| format!("{}://{}{}", url.scheme(), authority(&url), url.path()))
+            .unwrap_or_else(|_| "[unreadable]".to_owned());
+        f.debug_struct("Endpoint")
+            .field("kind", &self.kind)
+            .field("base_url", &shown)
+            .field("key", &self.key)
+            .finish()
+    }
+}
+
+/// Hosts that may be spoken to without encryption. This machine always may.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cleartext {
+    /// Names or addresses, without port.
+    pub hosts: Vec<String>,
+}
+
+/// An address that may be spoken to.
+#[derive(Debug, Clone)]
+pub(crate) struct Address(Url);
+
+impl Address {
+    /// The endpoint's address, or why it is refused.
+    pub fn of(endpoint: &Endpoint, cleartext: &Cleartext) -> Result<Self, ProviderError> {
+        let refused = |detail: String| Err(ProviderError::InvalidRequest { detail });
+        let Ok(url) = Url::parse(endpoint.base_url.trim()) else {
+            return refused("the address cannot be read; it should look like https://host/v1".to_owned());
+        };
+        let Some(host) = url.host_str() else {
+            return refused("the address names no host".to_owned());
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return refused(format!("the address of {host} holds a name or password; use the API key"));
+        }
+        match url.scheme() {
+            "https" => Ok(Self(url)),
+            "http" if is_loopback(host) || cleartext.allows(host) => Ok(Self(url)),
+            "http" => {
+                refused(format!("{host} would be spoken to without encryption; use https or allow the host"))
+            }
+            other => refused(format!("{other} is no way to speak to {host}; use https")),
+        }
+    }
+
+    /// The host, for messages.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    /// A path below the address; its query stays (some services keep their version there).
+    pub fn join(&self, path: &str) -> Url {
+        let mut url = self.0.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path.split('/'));
+        }
+        url.set_fragment(None);
+        url
+    }
+
+    /// A path below the host itself.
+    pub fn at_root(&self, path: &str) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(path);
+        url.set_query(None);
+        url.set_fragment(None);
+        url
+    }
+}
+
+/// Host and port.
+fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// Whether the host of an address is OpenAI's own service.
+pub(crate) fn is_openai(base_url: &str) -> bool {
+    has_host(base_url, "api.openai.com")
+}
+
+/// Whether the host of an address is that host or one below it.
+pub(crate) fn has_host(base_url: &str, wanted: &str) -> bool {
+    let url = Url::parse(base_url.trim()).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let below = host.strip_suffix(wanted);
+    below.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+impl Cleartext {
+    fn allows(&self, host: &str) -> bool {
+        let wanted = normalised(host);
+        self.hosts.iter().any(|allowed| normalised(allowed) == wanted)
+    }
+}
+
+/// A host as addresses spell it.
+fn normalised(host: &str) -> String {
+    let host = host.trim().trim_end_matches('.');
+    let bracketed =
+        if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.to_owned() };
+    let url = Url::parse(&format!("http://{bracketed}/")).ok();
+    url.as_ref().and_then(Url::host_str).unwrap_or(host).to_owned()
+}
+
+/// Whether a host is this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => bare.trim_end_matches('.').eq_ignore_ascii_case("localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(base_url: &str) -> Endpoint {
+        Endpoint { kind: ProviderKind::OpenAi, base_url: base_url.into(), key: None }
+    }
+
+    fn is_allowed(base_url: &str) -> bool {
+        let cleartext = Cleartext { hosts: vec!["Box.Example.".into(), "10.0.2.2".into(), "fd00::1".into()] };
+        Address::of(&endpoint(base_url), &cleartext).is_ok()
+    }
+
+    #[test]
+    fn only_this_machine_and_named_hosts_are_spoken_to_in_the_clear() {
+        for url in [
+            "https://api.example/v1",
+            "http://127.0.0.1:1/v1",
+            "http://127.9.9.9",
+            "http://0x7f.1/v1",
+            "http://[::1]:8080/v1",
+            "http://[::ffff:127.0.0.1]/",
+            "http://LOCALHOST:11434/v1",
+            "http://localhost./v1",
+            "http://box.example:8000/v1",
+            "http://10.0.2.2/v1",
+            "http://[fd00::1]/v1",
+        ] {
+            assert!(is_allowed(url), "{url}");
+        }
+        for url in [
+            "http://api.example/v1",
+            "http://localhost.example/v1",
+            "http://127.0.0.1.example/v1",
+            "http://0.0.0.0/v1",
+            "http://sub.box.example/v1",
+            "http://10.0.2.3/v1",
+            "http://user:pass@127.0.0.1/v1",
+            "https://user@api.example/v1",
+            "ftp://127.0.0.1/",
+            "file:///etc/passwd",
+            "not an address",
+            "",
+        ] {
+            assert!(!is_allowed(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn paths_are_added_below_the_base_and_cannot_leave_it() {
+        let joined = |base: &str, path: &str| {
+            Address::of(&endpoint(base), &Cleartext::default()).unwrap().join(path).to_string()
+        };
+        assert_eq!(
+            joined("https://a.example/v1/", "chat/completions"),
+            "https://a.example/v1/chat/completions"
+        );
+        assert_eq!(joined("https://a.example/v1?v=2#x", "models"), "https://a.example/v1/models?v=2");
+        assert_eq!(
+            joined("https://a.example/v1beta", "models/x:stream"),
+            "https://a.example/v1beta/models/x:stream"
+        );
+        assert_eq!(
+            joined("https://a.example/v1", "models/../../a b?c#d"),
+            "https://a.example/v1/models/a%20b%3Fc%23d"
+        );
+    }
+
+    #[test]
+    fn secrets_of_an_address_are_not_shown() {
+        let mut endpoint = endpoint("https://me:pw@a.example:8443/v1?key=hidden");
+        endpoint.key = Some(ApiKey::new("hidden".into()));
+        assert_eq!(
+            format!("{endpoint:?}"),
+            "Endpoint { kind: OpenAi, base_url: \"https://a.example:8443/v1\", key: Some([redacted]) }"
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! The dialect of Anthropic messages.
+
+pub(crate) mod decode;
+pub(crate) mod request;

@@ -1,0 +1,222 @@
+//! Asks a service and hands on what it says, event by event.
+//!
+//! Decides how often a request is sent and when a reply is over. It holds no state between requests but open
+//! connections; dropping a future or a stream stops the request.
+
+use crate::address::{Cleartext, Endpoint};
+use crate::http::{Http, Outgoing, Timing};
+use crate::{Decoder, Mode, ProviderError, StopReason, StreamEvent, detail, encode, retry};
+use oneclaw_model::{Request, Usage};
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// The longest text of a completion.
+const MOST_TEXT: usize = 8 * 1_024 * 1_024;
+/// How long the end of a body is waited for after the end of the reply, so that its connection can be used again.
+const END_OF_BODY: Duration = Duration::from_millis(50);
+
+/// Speaks to model services.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub(crate) http: Http,
+}
+
+/// A completion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The text, without reasoning.
+    pub text: String,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// What it cost, if the service says so.
+    pub usage: Option<Usage>,
+    /// How many tools the model tried to call although none was offered.
+    pub calls: usize,
+}
+
+impl Client {
+    /// A client with those patience and permissions.
+    pub fn new(timing: Timing, cleartext: Cleartext) -> Result<Self, ProviderError> {
+        Ok(Self { http: Http::new(timing, cleartext)? })
+    }
+
+    /// Sends a turn of a conversation and waits for the first event of the reply. Until then failures that pass are
+    /// tried again.
+    pub async fn stream(
+        &self,
+        endpoint: &Endpoint,
+        model: &str,
+        request: &Request,
+    ) -> Result<EventStream, ProviderError> {
+        let outgoing = self.prepare(endpoint, model, request, Mode::Chat)?;
+        self.retried(|| self.open(endpoint, &outgoing)).await
+    }
+
+    /// Asks for one text. Sent once only: the caller decides about a second time. It is streamed as well, so that
+    /// silence is noticed.
+    pub async fn complete(
+        &self,
+        endpoint: &Endpoint,
+        model: &str,
+        request: &Request,
+    ) -> Result<Reply, ProviderError> {
+        let outgoing = self.prepare(endpoint, model, request, Mode::Complete)?;
+        let mut stream = self.open(endpoint, &outgoing).await?;
+        let mut reply = Reply { text: String::new(), stop: StopReason::End, usage: None, calls: 0 };
+        while let Some(event) = stream.next().await {
+            match event? {
+                StreamEvent::Text(more) => {
+                    if reply.text.len() + more.len() > MOST_TEXT {
+                        return Err(ProviderError::Protocol { detail: "the text has no end".to_owned() });
+                    }
+                    reply.text.push_str(&more);
+                }
+                StreamEvent::CallStarted { .. } => reply.calls += 1,
+                StreamEvent::Usage(usage) => reply.usage = Some(usage),
+                StreamEvent::Stopped(stop) => reply.stop = stop,
+                StreamEvent::Thinking(_)
+                | StreamEvent::Signature(_)
+                | StreamEvent::CallArguments { .. }
+                | StreamEvent::CallCompleted { .. } => {}
+            }
+        }
+        Ok(reply)
+    }
+
+    fn prepare(
+        &self,
+        endpoint: &Endpoint,
+        model: &str,
+        request: &Request,
+        mode: Mode,
+    ) -> Result<Outgoing, ProviderError> {
+        let address = self.http.address(endpoint)?;
+        let encoded = encode(endpoint, model, request, mode);
+        let mut url = address.join(&encoded.path);
+        if let Some((name, value)) = encoded.query {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        log::debug!("asking {} at {} ({mode:?})", model, address.host());
+        Outgoing::post(endpoint, url, &encoded.body)
+    }
+
+    /// Sends, and waits for the first event.
+    async fn open(&self, endpoint: &Endpoint, outgoing: &Outgoing) -> Result<EventStream, ProviderError> {
+        let response = self.http.send(outgoing).await?;
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if content_type.is_some_and(|text| text.to_ascii_lowercase().starts_with("text/html")) {
+            let detail = "a web page came instead of a reply; check the address".to_owned();
+            return Err(ProviderError::Protocol { detail });
+        }
+        let mut stream = EventStream {
+            http: self.http.clone(),
+            endpoint: endpoint.clone(),
+            decoder: Decoder::new(endpoint.kind),
+            state: State::Open(Box::new(response)),
+            ready: VecDeque::new(),
+        };
+        stream.fill().await;
+        match stream.state {
+            State::Failed(error) if stream.ready.is_empty() => Err(error),
+            _ => Ok(stream),
+        }
+    }
+
+    /// Tries until it succeeds, fails for good or has been tried often enough.
+    pub(crate) async fn retried<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, ProviderError>
+    where
+        F: Future<Output = Result<T, ProviderError>>,
+    {
+        let timing = self.http.timing;
+        for number in 1..timing.attempts {
+            let error = match attempt().await {
+                Err(error) if retry::is_worth_another_attempt(&error) => error,
+                outcome => return outcome,
+            };
+            let random = RandomState::new().build_hasher().finish();
+            let Some(wait) = retry::delay(number - 1, timing.backoff, error.retry_after(), random) else {
+                return Err(error);
+            };
+            log::warn!("attempt {number} failed, the next one follows in {} ms: {error}", wait.as_millis());
+            sleep(wait).await;
+        }
+        attempt().await
+    }
+}
+
+/// A reply as it comes in. Dropping it closes the connection.
+pub struct EventStream {
+    http: Http,
+    endpoint: Endpoint,
+    decoder: Decoder,
+    state: State,
+    ready: VecDeque<StreamEvent>,
+}
+
+enum State {
+    Open(Box<Response>),
+    /// The reply is whole; the body may have a few bytes left.
+    Stopped(Box<Response>),
+    Failed(ProviderError),
+    Over,
+}
+
+impl std::fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EventStream").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
+impl EventStream {
+    /// The next event; an error is the last thing that comes. `None` when the reply is over.
+    pub async fn next(&mut self) -> Option<Result<StreamEvent, ProviderError>> {
+        self.fill().await;
+        if let Some(event) = self.ready.pop_front() {
+            return Some(Ok(event));
+        }
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Failed(error) => Some(Err(error)),
+            State::Stopped(mut response) => {
+                let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                let _ = timeout(END_OF_BODY, rest).await;
+                None
+            }
+            State::Open(_) | State::Over => None,
+        }
+    }
+
+    /// Reads until there is an event or nothing more to read.
+    async fn fill(&mut self) {
+        while self.ready.is_empty()
+            && let State::Open(response) = &mut self.state
+        {
+            let chunk = self.http.chunk(response).await;
+            let mut events = Vec::new();
+            let (outcome, is_end) = match chunk {
+                Ok(Some(bytes)) => (self.decoder.push(&bytes, &mut events), false),
+                Ok(None) => (self.decoder.finish(&mut events), true),
+                Err(error) => (Err(error), true),
+            };
+            let has_stopped = matches!(events.last(), Some(StreamEvent::Stopped(_)));
+            self.ready.extend(events);
+            let state = std::mem::replace(&mut self.state, State::Over);
+            self.state = match (outcome, state) {
+                (Err(error), _) => State::Failed(self.redacted(error)),
+                (Ok(()), State::Open(response)) if has_stopped => State::Stopped(response),
+                (Ok(()), _) if is_end => State::Over,
+                (Ok(()), state) => state,
+            };
+        }
+    }
+
+    fn redacted(&self, error: ProviderError) -> ProviderError {
+        match &self.endpoint.key {
+            Some(key) => error.map_detail(|text| detail::without(text, key)),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Bytes of a body to stream events, whatever the dialect.
+//!
+//! This module decides what kind of body it is, when a reply is over, what a body that ends early means, and how
+//! faults are reported. The dialects say what each event means. Nothing here waits or reads: bytes in, events out,
+//! the same for every chunking.
+
+use crate::draft::protocol;
+use crate::json::{self, First};
+use crate::sse::{self, Splitter, SseError};
+use crate::{ProviderError, StreamEvent, anthropic, classify, gemini, openai};
+use oneclaw_model::ProviderKind;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+/// The longest body that is no event stream.
+const MAX_BODY: usize = 1 << 20;
+
+/// The longest error object that is looked into.
+const MAX_ERROR: usize = 64 << 10;
+
+/// Reads the body of one reply.
+///
+/// Once it has failed, it fails the same way again; once the reply is over, everything else is passed over.
+#[derive(Debug)]
+pub struct Decoder {
+    kind: ProviderKind,
+    splitter: Splitter,
+    body: Body,
+    dialect: Dialect,
+    /// How many events there were.
+    events: u64,
+    /// How it ended, if it has.
+    outcome: Option<Result<(), ProviderError>>,
+}
+
+/// What the body turns out to be.
+#[derive(Debug)]
+enum Body {
+    /// Nothing but white space so far.
+    Blank,
+    /// Events.
+    Stream,
+    /// Some servers put an error into a body of plain JSON; this is what came of it.
+    Json(Vec<u8>),
+}
+
+#[derive(Debug)]
+enum Dialect {
+    OpenAi(openai::decode::Dialect),
+    Anthropic(anthropic::decode::Dialect),
+    Gemini(gemini::decode::Dialect),
+}
+
+/// Whether there is more to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// There is.
+    More,
+    /// The reply is over.
+    Over,
+}
+
+/// What is wrong with an event.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// It cannot be read.
+    Unreadable(Category),
+    /// It can, and says that something is wrong.
+    Error(ProviderError),
+}
+
+impl From<ProviderError> for Fault {
+    fn from(error: ProviderError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        // Its text may quote the payload, so only its kind is kept.
+        Self::Unreadable(error.classify())
+    }
+}
+
+impl From<SseError> for ProviderError {
+    fn from(error: SseError) -> Self {
+        protocol(error.to_string())
+    }
+}
+
+impl Decoder {
+    /// A decoder at the start of a body.
+    pub fn new(kind: ProviderKind) -> Self {
+        let dialect = match kind {
+            ProviderKind::OpenAi => Dialect::OpenAi(openai::decode::Dialect::default()),
+            ProviderKind::Anthropic => Dialect::Anthropic(anthropic::decode::Dialect::default()),
+            ProviderKind::Gemini => Dialect::Gemini(gemini::decode::Dialect::default()),
+        };
+        Self { kind, splitter: Splitter::new(), body: Body::Blank, dialect, events: 0, outcome: None }
+    }
+
+    /// Bytes as they arrive, in any chunking. Appends events.
+    ///
+    /// # Errors
+    /// When the service reports one, or what it sends cannot be understood. The events before it are appended.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
+        if let Some(outcome) = &self.outcome {
+            return outcome.clone();
+        }
+        match self.take(bytes, out) {
+            Ok(Flow::More) => Ok(()),
+            Ok(Flow::Over) => self.close(Ok(())),
+            Err(error) => self.close(Err(error)),
+        }
+    }
+
+    /// The body has ended: the missing end of a reply is made up for or is an error.
+    ///
+    /// # Errors
+    /// When the reply is not whole, or the last of it says that something is wrong.
+    pub fn finish(&mut self, out: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
+        if let Some(outcome) = &self.outcome {
+            return outcome.clone();
+        }
+        let outcome = self.end(out);
+        self.close(outcome)
+    }
+
+    fn close(&mut self, outcome: Result<(), ProviderError>) -> Result<(), ProviderError> {
+        self.outcome = Some(outcome.clone());
+        outcome
+    }
+
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Result<Flow, ProviderError> {
+        if let Body::Blank = self.body {
+            // An event stream starts with a field's name or a colon.
+            match bytes.iter().find(|byte| !is_blank(**byte)) {
+                None => {}
+                Some(b'{' | b'[') => self.body = Body::Json(Vec::new()),
+                Some(_) => self.body = Body::Stream,
+            }
+        }
+        if let Body::Json(body) = &mut self.body {
+            if body.len() + bytes.len() > MAX_BODY {
+                return Err(protocol("the body is long, but no event stream".to_owned()));
+            }
+            body.extend_from_slice(bytes);
+            return Ok(Flow::More);
+        }
+        let mut rest = bytes;
+        while let Some(event) = self.splitter.next(&mut rest)? {
+            self.events += 1;
+            match self.dialect.read(&event, out) {
+                Ok(Flow::More) => {}
+                Ok(Flow::Over) => return Ok(Flow::Over),
+                Err(Fault::Error(error)) => return Err(error),
+                Err(Fault::Unreadable(category)) => {
+                    return Err(unreadable(self.events, &event.data, category));
+                }
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    fn end(&mut self, out: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
+        if let Body::Json(body) = &self.body {
+            return Err(self.error_of_body(body));
+        }
+        if let Some(event) = self.splitter.finish()? {
+            self.events += 1;
+            match self.dialect.read(&event, out) {
+                Ok(Flow::More) => {}
+                Ok(Flow::Over) => return Ok(()),
+                Err(Fault::Error(error)) => return Err(error),
+                // Half an event: whether it is missed depends on what came before.
+                Err(Fault::Unreadable(_)) => self.events -= 1,
+            }
+        }
+        if self.dialect.end(out) {
+            return Ok(());
+        }
+        Err(protocol(match self.events {
+            0 => "the body holds no events".to_owned(),
+            events => format!("the reply ended in the middle (after event {events})"),
+        }))
+    }
+
+    /// What a body of plain JSON says is wrong.
+    fn error_of_body(&self, body: &[u8]) -> ProviderError {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_ascii_whitespace());
+        // Gemini wraps its error in a list.
+        let error: serde_json::Result<ErrorBody<'_>> = if text.starts_with('[') {
+            serde_json::from_str(text).map(|list: First<_>| list.0.unwrap_or_default())
+        } else {
+            serde_json::from_str(text)
+        };
+        match error {
+            Ok(ErrorBody { error: Some(error) }) => reported(self.kind, error.get()),
+            Ok(ErrorBody { error: None }) => protocol("the body is JSON, but no event stream".to_owned()),
+            Err(_) => protocol("the body is neither JSON nor an event stream".to_owned()),
+        }
+    }
+}
+
+/// An error in the place of a reply.
+#[derive(Debug, Default, Deserialize)]
+struct ErrorBody<'a> {
+    #[serde(default, borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl Dialect {
+    fn read(&mut self, event: &sse::Event<'_>, out: &mut Vec<StreamEvent>) -> Result<Flow, Fault> {
+        let mut spare = String::new();
+        let data = event.data.as_ref();
+        match self {
+            _ if data.is_empty() => Ok(Flow::More),
+            Self::OpenAi(dialect) if data.trim_ascii() == openai::decode::DONE => {
+                dialect.stop(out);
+                Ok(Flow::Over)
+            }
+            // Gateways that speak every dialect end them all this way.
+            Self::Anthropic(_) | Self::Gemini(_) if data.trim_ascii() == openai::decode::DONE => {
+                Ok(Flow::More)
+            }
+            Self::OpenAi(dialect) if event.name == "error" => Err(dialect.error(data).into()),
+            Self::OpenAi(dialect) => dialect.read(json::parse(data, &mut spare)?, data, out),
+            Self::Anthropic(dialect) => dialect.read(event.name, json::parse(data, &mut spare)?, out),
+            Self::Gemini(dialect) => dialect.read(json::parse(data, &mut spare)?, out),
+        }
+    }
+
+    /// The body is over; says whether the reply is too.
+    fn end(&mut self, out: &mut Vec<StreamEvent>) -> bool {
+        match self {
+            Self::OpenAi(dialect) => dialect.end(out),
+            Self::Anthropic(_) => false,
+            Self::Gemini(dialect) => dialect.end(out),
+        }
+    }
+}
+
+/// What an error object means.
+pub(crate) fn reported(kind: ProviderKind, error: &str) -> ProviderError {
+    if error.len() > MAX_ERROR {
+        return protocol(format!("the service reports an error in {} bytes", error.len()));
+    }
+    // Some put a mere text where the object belongs.
+    let error = serde_json::from_str(error).unwrap_or_else(|_| Value::String(error.to_owned()));
+    classify::in_stream(kind, &error)
+}
+
+/// The event is no JSON, or not the JSON it should be. What it says is not repeated: it may be private.
+fn unreadable(number: u64, data: &str, category: Category) -> ProviderError {
+    let what = match category {
+        Category::Data => "does not have the form of the protocol",
+        Category::Io | Category::Syntax | Category::Eof => "is not JSON",
+    };
+    let start = data.chars().next().unwrap_or_default();
+    protocol(format!("event {number} {what} ({} bytes, the first is {start:?})", data.len()))
+}
+
+/// What may stand before the first field or brace: white space and the bytes of a byte order mark.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, 0xEF | 0xBB | 0xBF)
+}

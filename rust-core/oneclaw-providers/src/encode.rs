@@ -1,0 +1,249 @@
+//! From the neutral request to the body a service wants. Pure: same input, same bytes.
+//!
+//! Decides what is the same in all dialects: tools turned into text where none may be declared, call ids and tool
+//! names that the service would refuse, arguments that are no JSON object. The dialects themselves are in
+//! `openai`, `anthropic` and `gemini`.
+
+use crate::{Endpoint, anthropic, gemini, openai};
+use oneclaw_model::{Attachment, Call, ProviderKind, Request, RequestMessage};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// What the reply is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// A turn of the conversation: tools, reasoning, cache marks.
+    Chat,
+    /// One text such as a summary or a title: no tools, no reasoning where it can be turned off, no cache marks.
+    Complete,
+}
+
+/// A request in a service's dialect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoded {
+    /// The path below the base address.
+    pub path: String,
+    /// What follows the question mark, name and value.
+    pub query: Option<(&'static str, &'static str)>,
+    /// The body.
+    pub body: Value,
+}
+
+/// Output room for hidden reasoning that is added in [`Mode::Complete`] for models whose reasoning counts against
+/// the output limit and cannot be turned off: a limit made for the text alone would be used up before the first word.
+pub const REASONING_ROOM: u64 = 4_096;
+
+/// The request as that service wants it.
+pub fn encode(endpoint: &Endpoint, model: &str, request: &Request, mode: Mode) -> Encoded {
+    // Anthropic refuses past calls where no tool is offered now, as after a change of agents.
+    let is_toolless =
+        endpoint.kind == ProviderKind::Anthropic && request.tools.is_empty() && has_calls(request);
+    let request = match mode {
+        Mode::Chat if !is_toolless => Cow::Borrowed(request),
+        Mode::Chat | Mode::Complete => Cow::Owned(without_tools(request)),
+    };
+    match endpoint.kind {
+        ProviderKind::OpenAi => openai::request::encode(&endpoint.base_url, model, &request, mode),
+        ProviderKind::Anthropic => anthropic::request::encode(model, &request, mode),
+        ProviderKind::Gemini => gemini::request::encode(model, &request, mode),
+    }
+}
+
+/// The model's own name, without the folder that aggregators put before it, in lower case.
+pub(crate) fn bare_name(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase()
+}
+
+fn has_calls(request: &Request) -> bool {
+    let has = |message: &RequestMessage| match message {
+        RequestMessage::User { .. } => false,
+        RequestMessage::Assistant { calls, .. } => !calls.is_empty(),
+        RequestMessage::ToolResult { .. } => true,
+    };
+    request.messages.iter().any(has)
+}
+
+/// The request without tools: services want tools declared where calls appear, so calls and results become text.
+fn without_tools(request: &Request) -> Request {
+    let mut messages: Vec<RequestMessage> = Vec::new();
+    for message in &request.messages {
+        match message {
+            RequestMessage::User { text, attachments } => {
+                push_user(&mut messages, text.clone(), attachments.clone());
+            }
+            RequestMessage::Assistant { text, calls, .. } => {
+                let mut text = text.clone();
+                for Call { name, arguments, .. } in calls {
+                    join(&mut text, &format!("[Called the tool {name} with {arguments}]"));
+                }
+                push_assistant(&mut messages, text);
+            }
+            RequestMessage::ToolResult { name, text, failed, attachments, .. } => {
+                let verb = if *failed { "failed" } else { "answered" };
+                let text = format!("[The tool {name} {verb}]\n{text}");
+                push_user(&mut messages, text, attachments.clone());
+            }
+        }
+    }
+    Request { system: request.system.clone(), tools: vec![], messages, max_output: request.max_output }
+}
+
+fn push_user(messages: &mut Vec<RequestMessage>, more: String, files: Vec<Attachment>) {
+    match messages.last_mut() {
+        Some(RequestMessage::User { text, attachments }) => {
+            join(text, &more);
+            attachments.extend(files);
+        }
+        _ => messages.push(RequestMessage::User { text: more, attachments: files }),
+    }
+}
+
+fn push_assistant(messages: &mut Vec<RequestMessage>, more: String) {
+    match messages.last_mut() {
+        Some(RequestMessage::Assistant { text, .. }) => join(text, &more),
+        _ => messages.push(RequestMessage::Assistant { text: more, thinking: vec![], calls: vec![] }),
+    }
+}
+
+/// Adds a paragraph.
+pub(crate) fn join(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}
+
+/// The text with the labels of those attachments that cannot go along as pictures.
+pub(crate) fn labelled<'a>(text: &str, labelled: impl Iterator<Item = &'a Attachment>) -> String {
+    let mut text = text.to_owned();
+    for file in labelled {
+        join(&mut text, &file.label());
+    }
+    text
+}
+
+/// The bytes of a picture, in base64, if it is of one of those types and its bytes are known.
+pub(crate) fn picture<'a>(file: &'a Attachment, types: &[&str]) -> Option<&'a str> {
+    let data = file.data.as_deref().filter(|data| !data.is_empty())?;
+    types.contains(&file.mime.as_str()).then_some(data)
+}
+
+/// A call's arguments as an object. Text that is none stands in one, so that the model still sees what it wrote.
+pub(crate) fn arguments(text: &str) -> Map<String, Value> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) | Err(_) if text.trim().is_empty() => Map::new(),
+        Ok(_) | Err(_) => Map::from_iter([("_raw".to_owned(), Value::from(text))]),
+    }
+}
+
+/// A tool's name in a past call as all services take it. Models make names up, and the service that got such a name
+/// once would refuse the conversation for good.
+pub(crate) fn tool_name(name: &str) -> String {
+    const MOST: usize = 64;
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name: String = name.chars().take(MOST).map(|c| if is_fine(c) { c } else { '_' }).collect();
+    if name.is_empty() { "unknown_tool".to_owned() } else { name }
+}
+
+/// A tool's parameters as services want them at the top: an object that says which properties it has, and none of
+/// the alternatives that are refused there.
+pub(crate) fn parameters(schema: &Value) -> Value {
+    let mut object = schema.as_object().cloned().unwrap_or_default();
+    for refused in ["oneOf", "anyOf", "allOf", "not", "enum"] {
+        object.remove(refused);
+    }
+    object.insert("type".to_owned(), json!("object"));
+    if !object.get("properties").is_some_and(Value::is_object) {
+        object.insert("properties".to_owned(), json!({}));
+    }
+    Value::Object(object)
+}
+
+/// Call ids as the service takes them. A conversation may come from another service with other rules.
+pub(crate) struct CallIds(HashMap<String, String>);
+
+impl CallIds {
+    /// The ids of a request; those that do not fit are replaced, the same way in every request.
+    pub fn of(request: &Request, fits: fn(&str) -> bool) -> Self {
+        let ids = || {
+            request.messages.iter().flat_map(|message| {
+                let (calls, answered) = match message {
+                    RequestMessage::Assistant { calls, .. } => (calls.as_slice(), None),
+                    RequestMessage::ToolResult { call, .. } => (&[][..], Some(call.as_str())),
+                    RequestMessage::User { .. } => (&[][..], None),
+                };
+                calls.iter().map(|call| call.id.as_str()).chain(answered)
+            })
+        };
+        let mut used: HashSet<String> = ids().filter(|id| fits(id)).map(str::to_owned).collect();
+        let mut replaced = HashMap::new();
+        for id in ids().filter(|id| !fits(id)) {
+            if !replaced.contains_key(id) {
+                let free =
+                    (0u64..).map(|n| made_up(id, n)).find(|new| !used.contains(new)).unwrap_or_default();
+                used.insert(free.clone());
+                replaced.insert(id.to_owned(), free);
+            }
+        }
+        Self(replaced)
+    }
+
+    /// The id to send.
+    pub fn get<'a>(&'a self, id: &'a str) -> &'a str {
+        self.0.get(id).map_or(id, String::as_str)
+    }
+}
+
+/// Nine letters and digits, which every service takes (Mistral no others), made of the id alone.
+fn made_up(id: &str, attempt: u64) -> String {
+    // FNV-1a: std's hasher may change between versions, and ids must not.
+    let bytes = id.bytes().chain(attempt.to_le_bytes());
+    let mut hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mut out = String::new();
+    for _ in 0..9 {
+        out.push(char::from_digit((hash % 36) as u32, 36).unwrap_or('0'));
+        hash /= 36;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assistant(ids: &[&str]) -> RequestMessage {
+        let call =
+            |id: &&str| Call { id: (*id).into(), name: "t".into(), arguments: "{}".into(), signature: None };
+        RequestMessage::Assistant {
+            text: String::new(),
+            thinking: vec![],
+            calls: ids.iter().map(call).collect(),
+        }
+    }
+
+    #[test]
+    fn ids_that_fit_stay_and_others_are_replaced_without_meeting_them() {
+        let taken = made_up("a.b", 0);
+        let messages = vec![assistant(&["a.b", "a_b", &taken])];
+        let request = Request { messages, ..Request::default() };
+        let fits = |id: &str| !id.contains('.');
+        let ids = CallIds::of(&request, fits);
+        assert_eq!((ids.get("a_b"), ids.get(&taken)), ("a_b", taken.as_str()));
+        assert_eq!(ids.get("a.b"), made_up("a.b", 1));
+        assert_eq!(ids.get("a.b").len(), 9);
+    }
+
+    #[test]
+    fn arguments_are_always_an_object() {
+        let raw = |text: &str| Value::Object(arguments(text)).to_string();
+        assert_eq!(raw(r#"{"a":1}"#), r#"{"a":1}"#);
+        assert_eq!(raw(" "), "{}");
+        assert_eq!(raw("[1]"), r#"{"_raw":"[1]"}"#);
+        assert_eq!(raw("{\"a\":"), r#"{"_raw":"{\"a\":"}"#);
+        assert_eq!(raw(&"[".repeat(100_000)).len(), 100_000 + r#"{"_raw":""}"#.len());
+    }
+}

@@ -1,0 +1,290 @@
+//! The stream of chat completions, from OpenAI and from servers that are nearly compatible.
+//!
+//! This module decides which call a piece belongs to when ids or indices are missing or repeated, and what a chunk's
+//! usage means. The reply is over at `[DONE]`, not at the finish reason: usage may come in between.
+
+use crate::decode::{Fault, Flow, reported};
+use crate::draft::{Draft, MAX_CALLS, protocol, word};
+use crate::json::{self, Content, Count, Few, First, Text};
+use crate::{ProviderError, StopReason, StreamEvent};
+use oneclaw_model::{ProviderKind, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The data of the event that ends a stream.
+pub(crate) const DONE: &str = "[DONE]";
+
+/// What is known of the reply so far.
+#[derive(Debug, Default)]
+pub(crate) struct Dialect {
+    draft: Draft,
+    slots: Vec<Slot>,
+    finish: Option<StopReason>,
+    refused: bool,
+}
+
+/// A call as the service sends it.
+#[derive(Debug)]
+struct Slot {
+    index: Option<u64>,
+    /// The id that was sent; may be empty.
+    id: String,
+    name: String,
+    /// The call of the draft, once there is a name.
+    call: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Chunk<'a> {
+    #[serde(default, borrow)]
+    choices: First<Choice<'a>>,
+    #[serde(default)]
+    usage: Option<WireUsage>,
+    #[serde(default, borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    object: Text<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice<'a> {
+    #[serde(default)]
+    index: Count,
+    #[serde(default, borrow)]
+    delta: Option<Delta<'a>>,
+    #[serde(default, borrow)]
+    finish_reason: Text<'a>,
+    /// Where Kimi puts it.
+    #[serde(default)]
+    usage: Option<WireUsage>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Delta<'a> {
+    #[serde(default, borrow)]
+    content: Content<'a>,
+    #[serde(default, borrow)]
+    refusal: Text<'a>,
+    #[serde(default, borrow)]
+    reasoning_content: Text<'a>,
+    #[serde(default, borrow)]
+    reasoning: Text<'a>,
+    #[serde(default, borrow)]
+    tool_calls: Few<ToolCall<'a>>,
+    /// The form before there were several calls.
+    #[serde(default, borrow)]
+    function_call: Option<Function<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolCall<'a> {
+    #[serde(default)]
+    index: Option<Count>,
+    #[serde(default, borrow)]
+    id: Text<'a>,
+    #[serde(default, borrow)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Function<'a> {
+    #[serde(default, borrow)]
+    name: Text<'a>,
+    #[serde(default, borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WireUsage {
+    #[serde(default)]
+    prompt_tokens: Count,
+    #[serde(default)]
+    completion_tokens: Count,
+    #[serde(default)]
+    total_tokens: Count,
+    #[serde(default)]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(default)]
+    completion_tokens_details: Option<CompletionDetails>,
+    /// Where DeepSeek puts it.
+    #[serde(default)]
+    prompt_cache_hit_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct PromptDetails {
+    #[serde(default)]
+    cached_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct CompletionDetails {
+    #[serde(default)]
+    reasoning_tokens: Count,
+}
+
+impl Dialect {
+    /// Reads a chunk; `data` is its text.
+    pub(crate) fn read(
+        &mut self,
+        chunk: Chunk<'_>,
+        data: &str,
+        out: &mut Vec<StreamEvent>,
+    ) -> Result<Flow, Fault> {
+        if let Some(error) = chunk.error {
+            return Err(reported(ProviderKind::OpenAi, error.get()).into());
+        }
+        if chunk.object.0 == "error" {
+            return Err(self.error(data).into());
+        }
+        let mut usage = chunk.usage;
+        if let Some(choice) = chunk.choices.0
+            && choice.index.0 == 0
+        {
+            if let Some(delta) = choice.delta {
+                self.delta(delta, out)?;
+            }
+            if !choice.finish_reason.is_empty() {
+                self.finish = Some(reason(&choice.finish_reason.0));
+            }
+            usage = usage.or(choice.usage);
+        }
+        if let Some(usage) = usage {
+            self.draft.usage(usage.normalised(), out);
+        }
+        Ok(Flow::More)
+    }
+
+    /// The event as a whole is an error, or holds one.
+    pub(crate) fn error(&self, data: &str) -> ProviderError {
+        let inner = serde_json::from_str(data).ok().and_then(|chunk: Chunk<'_>| chunk.error);
+        reported(ProviderKind::OpenAi, inner.map_or(data, RawValue::get))
+    }
+
+    /// The reply is over.
+    pub(crate) fn stop(&mut self, out: &mut Vec<StreamEvent>) {
+        let reason = match self.finish.take() {
+            // The words of a refusal come under another name, the reason for the end does not.
+            None | Some(StopReason::End) if self.refused => StopReason::Refused,
+            None => StopReason::End,
+            Some(reason) => reason,
+        };
+        self.draft.stop(reason, out);
+    }
+
+    /// The body is over. Some servers leave out the end mark; a reply that gave the reason for its end is whole.
+    pub(crate) fn end(&mut self, out: &mut Vec<StreamEvent>) -> bool {
+        let whole = self.finish.is_some();
+        if whole {
+            self.stop(out);
+        }
+        whole
+    }
+
+    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
+        let (first, second) = (delta.reasoning_content.0, delta.reasoning.0);
+        let repeated = first == second;
+        self.draft.thinking(first, out);
+        if !repeated {
+            self.draft.thinking(second, out);
+        }
+        for part in delta.content.parts {
+            let thinking = part.thinking;
+            self.draft.thinking(thinking.text.0, out);
+            for inner in thinking.parts {
+                self.draft.thinking(inner.text.0, out);
+            }
+            self.draft.text(part.text.0, out);
+        }
+        self.draft.text(delta.content.text.0, out);
+        self.refused |= !delta.refusal.is_empty();
+        self.draft.text(delta.refusal.0, out);
+        let legacy = delta.function_call.map(|function| ToolCall {
+            index: None,
+            id: Text::default(),
+            function: Some(function),
+        });
+        for call in delta.tool_calls.0.into_iter().chain(legacy) {
+            self.call(call, out)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, sent: ToolCall<'_>, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
+        let index = sent.index.map(|index| index.0);
+        let (id, function) = (sent.id.0, sent.function.unwrap_or_default());
+        let (name, arguments) = (function.name.0, json::arguments(function.arguments)?);
+        let slot = match self.slot_of(index, &id, &name) {
+            Some(slot) => slot,
+            None => {
+                if self.slots.len() == MAX_CALLS {
+                    return Err(protocol(format!("the reply has more than {MAX_CALLS} calls")).into());
+                }
+                self.draft.spend(id.len())?;
+                self.slots.push(Slot { index, id: id.into_owned(), name: String::new(), call: None });
+                self.slots.len() - 1
+            }
+        };
+        let Some(slot) = self.slots.get_mut(slot) else { return Ok(()) };
+        let call = match slot.call {
+            Some(call) => call,
+            None if name.is_empty() && arguments.is_empty() => return Ok(()),
+            None if name.is_empty() => {
+                return Err(protocol("a call has arguments, but no name".to_owned()).into());
+            }
+            None => {
+                slot.name = name.into_owned();
+                *slot.call.insert(self.draft.start(&slot.id, &slot.name, out)?)
+            }
+        };
+        Ok(self.draft.argue(call, arguments, out)?)
+    }
+
+    /// The call that a piece continues, if it starts none.
+    ///
+    /// The index tells, where it is sent. But some servers send index 0 for every call: then a name with a new id, or
+    /// another name, starts a call. Some repeat id and name with every piece, and some send another id with every
+    /// piece: neither starts a call.
+    fn slot_of(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let at_index = |slot: &Slot| index.is_none() || slot.index == index;
+        let same_id = |slot: &Slot| at_index(slot) && !id.is_empty() && slot.id == id;
+        let known = self.slots.iter().rposition(same_id);
+        known.or_else(|| {
+            let newest = self.slots.iter().rposition(at_index)?;
+            let slot = self.slots.get(newest)?;
+            let other_id = !id.is_empty() && !slot.id.is_empty();
+            let other_name = !slot.name.is_empty() && (index.is_none() || slot.name != name);
+            let starts = !name.is_empty() && (other_id || other_name);
+            (!starts).then_some(newest)
+        })
+    }
+}
+
+impl WireUsage {
+    fn normalised(&self) -> Usage {
+        let details = self.prompt_tokens_details.as_ref().map_or(0, |details| details.cached_tokens.0);
+        let cached = details.max(self.prompt_cache_hit_tokens.0);
+        let reasoning =
+            self.completion_tokens_details.as_ref().map_or(0, |details| details.reasoning_tokens.0);
+        let (prompt, completion) = (self.prompt_tokens.0, self.completion_tokens.0);
+        // A few servers leave reasoning out of the completion; their total tells.
+        let apart = prompt.saturating_add(completion).saturating_add(reasoning) == self.total_tokens.0;
+        Usage {
+            input: prompt.saturating_sub(cached),
+            cache_read: cached,
+            cache_write: 0,
+            output: if apart { completion.saturating_add(reasoning) } else { completion },
+            reasoning,
+        }
+    }
+}
+
+fn reason(finish: &str) -> StopReason {
+    match finish {
+        "stop" => StopReason::End,
+        "length" => StopReason::Length,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
+        "content_filter" => StopReason::Refused,
+        other => StopReason::Other(word(other)),
+    }
+}

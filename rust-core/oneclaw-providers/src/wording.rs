@@ -1,0 +1,285 @@
+//! How services say that something is too long, and how they say things that only sound like it.
+//!
+//! A wording is a text with places for numbers: `{limit}`, `{requested}` and `{plus}` (added to what is requested),
+//! `{}` for a number that says nothing, `{*}` for anything up to what follows. Capitals do not matter.
+
+use std::ops::ControlFlow;
+
+/// Too long for the window. The more numbers a wording has, the further up it stands.
+pub(crate) const OVERFLOW: [&str; 37] = [
+    // Anthropic
+    "prompt is too long: {requested} tokens > {limit} maximum",
+    "input length and `max_tokens` exceed context limit: {requested} + {plus} > {limit}",
+    "input length and max_tokens exceed context limit: {requested} + {plus} > {limit}",
+    // Fireworks
+    "prompt is too long: {requested}, model maximum context length: {limit}",
+    // OpenAI, vLLM, DeepSeek, OpenRouter
+    "is too large: {plus}. this model's maximum context length is {limit} tokens and your request has {requested} input tokens",
+    "maximum context length is {limit} tokens. however, your messages resulted in {requested} tokens",
+    "maximum context length is {limit} tokens. however, your prompt contains{*}{requested} input tokens",
+    "maximum context length is {limit} tokens. however, you requested about {requested} tokens",
+    "maximum context length is {limit} tokens. however, you requested {requested} tokens",
+    "maximum context length is {limit} tokens, however you requested {requested} tokens",
+    "maximum context length is {limit}",
+    "maximum context length of {limit}",
+    // Gemini
+    "input token count ({requested}) exceeds the maximum number of tokens allowed ({limit})",
+    "input token count exceeds the maximum number of tokens allowed {limit}",
+    "input token count exceeds the maximum number of tokens allowed ({limit})",
+    // xAI
+    "maximum prompt length is {limit} but the request contains {requested} tokens",
+    "maximum prompt length is {limit}",
+    // Cerebras, where it says anything
+    "current length is {requested} while limit is {limit}",
+    // llama.cpp
+    "request ({requested} tokens) exceeds the available context size ({limit} tokens)",
+    "exceeds the available context size",
+    // LM Studio
+    "trying to keep the first {requested} tokens when context the overflows. however, the model is loaded with context length of only {limit} tokens",
+    "greater than the context length",
+    // Kimi
+    "exceeded model token limit: {limit} (requested: {requested})",
+    "exceeded model token limit: {limit}",
+    "exceeded model token limit",
+    // Mistral
+    "prompt contains {requested} tokens{*}too large for model with {limit} maximum context length",
+    "too large for model with {limit} maximum context length",
+    // Copilot
+    "prompt token count of {requested} exceeds the limit of {limit}",
+    "exceeds the limit of {limit}",
+    // Qwen
+    "range of input length should be [{}, {limit}]",
+    // OpenAI without numbers, Bedrock, Groq, MiniMax, z.ai, Ollama, Anthropic on other clouds
+    "exceeds the context window",
+    "exceeds the model's context window",
+    "input is too long for requested model",
+    "reduce the length of the messages",
+    "context window exceeds limit",
+    "prompt exceeds max length",
+    "prompt is too long",
+];
+
+/// Error codes and types that say the same.
+pub(crate) const OVERFLOW_CODES: [&str; 4] = [
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "context_window_exceeded",
+    "ContextWindowExceededError",
+];
+
+/// More output asked for than the model can give.
+pub(crate) const OUTPUT_CAP: [&str; 5] = [
+    "max_tokens: {requested} > {limit}, which is the maximum allowed number of output tokens",
+    "is too large: {requested}. this model supports at most {limit} completion tokens",
+    "maximum allowed number of output tokens",
+    "output tokens, but the maximum is {limit}",
+    "`max_tokens` must be less than or equal to `{limit}`",
+];
+
+/// Gemini names the first number that is too high.
+pub(crate) const OUTPUT_CAP_EXCLUSIVE: [&str; 2] = [
+    "supported range is from {} (inclusive) to {limit} (exclusive)",
+    "max_output_tokens must be within the range [{}, {limit})",
+];
+
+/// Bytes, not tokens.
+pub(crate) const BYTES: [&str; 8] = [
+    "request_too_large",
+    "maximum allowed number of bytes",
+    "request payload size exceeds the limit",
+    "exceeds the limit of {} bytes",
+    "exceeds the limit of {} mb",
+    "image exceeds {} mb",
+    "image exceeds {}mb",
+    "request entity too large",
+];
+
+/// Limits of one field. Neither fewer messages nor a summary helps.
+pub(crate) const FIELD: [&str; 2] = ["string too long", "string_above_max_length"];
+
+/// What was paid for, or allowed for a day or month, is used up.
+pub(crate) const QUOTA: [&str; 12] = [
+    "insufficient_quota",
+    "exceeded your current quota",
+    "quota exceeded",
+    "exceeded your monthly",
+    "billing",
+    "credit balance",
+    "insufficient credits",
+    "insufficient balance",
+    "requires more credits",
+    "out of credits",
+    "per day",
+    "daily limit",
+];
+
+/// Too much in too short a time.
+pub(crate) const RATE: [&str; 11] = [
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "too many tokens",
+    "throttl",
+    "per minute",
+    "per min ",
+    "(tpm)",
+    "resource_exhausted",
+    "resource exhausted",
+];
+
+/// A rate limit and the size of this request, which decides whether waiting helps.
+pub(crate) const RATE_NUMBERS: [&str; 4] = [
+    "limit {limit}, used {}, requested {requested}",
+    "limit {limit}, requested {requested}",
+    "request of {requested} tokens exceeds the limit of {limit} tokens per minute",
+    "limit: {limit}, requested: {requested}",
+];
+
+/// The request is larger than a limit per minute, where the numbers do not tell.
+pub(crate) const RATE_TOO_SMALL: [&str; 2] =
+    ["exceeds the limit of {limit} tokens per minute", "must be reduced in order to run"];
+
+/// Keys that do not work, where the status does not say so.
+pub(crate) const AUTH: [&str; 5] =
+    ["api key not valid", "api_key_invalid", "invalid api key", "incorrect api key", "invalid_api_key"];
+
+/// Unknown models, in an answer that says something was not found.
+pub(crate) const MODEL: [&str; 4] =
+    ["model{*}does not exist", "model{*}not found", "models/{*}not found", "model: "];
+
+/// Unknown models, in any answer.
+pub(crate) const MODEL_ANYWHERE: [&str; 3] = ["model_not_found", "invalid model", "model{*}does not exist"];
+
+/// What a wording's numbers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Numbers {
+    /// What is allowed.
+    pub limit: Option<u64>,
+    /// What was asked.
+    pub requested: Option<u64>,
+}
+
+/// The numbers of the first wording that the text has. The text is in lower case.
+pub(crate) fn first(wordings: &[&str], text: &str) -> Option<Numbers> {
+    wordings.iter().find_map(|wording| find(wording, text))
+}
+
+/// Whether the text has one of the wordings.
+pub(crate) fn has(wordings: &[&str], text: &str) -> bool {
+    first(wordings, text).is_some()
+}
+
+fn find(wording: &str, text: &str) -> Option<Numbers> {
+    let pieces = pieces(wording);
+    let Some(Piece::Text(start)) = pieces.first() else { return None };
+    let mut rest = text;
+    while let Some(at) = rest.find(start) {
+        let here = rest.get(at..)?;
+        if let Some(numbers) = match_at(&pieces, here) {
+            return Some(numbers);
+        }
+        rest = here.get(start.len()..)?;
+    }
+    None
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Piece<'a> {
+    Text(&'a str),
+    Place(&'a str),
+}
+
+fn pieces(wording: &str) -> Vec<Piece<'_>> {
+    let mut out = Vec::new();
+    let mut rest = wording;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else { break };
+        if !before.is_empty() {
+            out.push(Piece::Text(before));
+        }
+        out.push(Piece::Place(name));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        out.push(Piece::Text(rest));
+    }
+    out
+}
+
+/// Farther than this nothing belongs to the same sentence.
+const WIDEST_GAP: usize = 200;
+
+fn match_at(pieces: &[Piece<'_>], text: &str) -> Option<Numbers> {
+    let mut numbers = Numbers::default();
+    let mut plus = 0u64;
+    let mut rest = text;
+    let mut gap = false;
+    let flow = pieces.iter().try_for_each(|piece| {
+        let next = match piece {
+            Piece::Text(wanted) if gap => {
+                rest.find(wanted).filter(|at| *at <= WIDEST_GAP).and_then(|at| rest.get(at + wanted.len()..))
+            }
+            Piece::Text(wanted) => rest.strip_prefix(wanted),
+            Piece::Place("*") => {
+                gap = true;
+                return ControlFlow::Continue(());
+            }
+            Piece::Place(name) => {
+                let start = if gap { rest.find(|c: char| c.is_ascii_digit()) } else { Some(0) };
+                start.filter(|at| *at <= WIDEST_GAP).and_then(|at| rest.get(at..)).and_then(number).map(
+                    |(value, after)| {
+                        match *name {
+                            "limit" => numbers.limit = Some(value),
+                            "requested" => numbers.requested = Some(value),
+                            "plus" => plus = value,
+                            _ => {}
+                        }
+                        after
+                    },
+                )
+            }
+        };
+        gap = false;
+        match next {
+            Some(after) => {
+                rest = after;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
+    });
+    if flow.is_break() {
+        return None;
+    }
+    numbers.requested = numbers.requested.map(|requested| requested.saturating_add(plus));
+    Some(numbers)
+}
+
+/// A number at the start of a text, with commas or underscores between its digits, and what follows it.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let is_part = |c: char| c.is_ascii_digit() || c == ',' || c == '_';
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    let digits = text.get(..end)?.trim_end_matches([',', '_']);
+    let after = text.get(digits.len()..)?;
+    let value = digits.replace([',', '_'], "").parse().ok()?;
+    Some((value, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_taken_out() {
+        let numbers = |limit, requested| Some(Numbers { limit, requested });
+        assert_eq!(find("a {limit} b", "x a 1,234 b"), numbers(Some(1_234), None));
+        assert_eq!(find("{*}", "anything"), None);
+        assert_eq!(find("a {requested} + {plus}", "a x a 2 + 3, "), numbers(None, Some(5)));
+        assert_eq!(find("a{*}b {limit}", "a ... b 7"), numbers(Some(7), None));
+        assert_eq!(find("a{*}{limit} c", "a at least 7 c"), numbers(Some(7), None));
+        assert_eq!(find("a {limit}", "a 99999999999999999999999"), None);
+        assert_eq!(find("a {limit}", "a "), None);
+        assert_eq!(find("a{*}b", &format!("a{}b", " ".repeat(WIDEST_GAP + 1))), None);
+    }
+}
