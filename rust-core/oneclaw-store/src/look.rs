@@ -5,38 +5,48 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER: usize = 100;
+const READ_BY_URI: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
+
+/// How often, and how far apart, it is looked whether a file is being opened or closed by somebody.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Looks at a file, all from one state of it.
 ///
-/// SQLite makes a log beside a file that keeps one, even to read it, and leaves it there. So a file that nobody has
-/// open is read as one that does not change; should that turn out wrong, it is read again the ordinary way. A file that a
-/// writer was killed over can only be read after its log was played, which is writing: then a copy is looked at.
+/// SQLite makes a log and its index beside a file that keeps one, even to read it, and leaves them there. So a file that
+/// nobody has open is read as one that does not change; should that turn out wrong, it is read again the ordinary way. A
+/// file that a writer was killed over may be readable only after its log was played, which is writing: then a copy is
+/// looked at.
 pub(crate) fn look<T>(
     path: &Path,
     query: impl Fn(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     check_presence(path)?;
-    // Who has a file open that keeps a log has the log open too.
-    if !is_beside(path, "-wal") && keeps_log(path) {
-        let before = stamp(path);
-        let answer = open_unchanging(path).and_then(|connection| ask(path, &connection, &query));
-        if !is_beside(path, "-wal") && stamp(path) == before {
-            return answer;
+    for _ in 0..TRIES {
+        // Who has a file open that keeps a log has the log open too.
+        if !is_beside(path, "-wal") && keeps_log(path) {
+            let before = settled_stamp(path);
+            let answer = open_unchanging(path).and_then(|connection| ask(path, &connection, &query));
+            if !is_beside(path, "-wal") && stamp(path) == before {
+                return answer;
+            }
+        }
+        // A log without its index is one that nobody has open; to read it here would leave an index. But the log comes
+        // first and goes last: somebody may just be opening or closing the file.
+        if is_beside(path, "-wal") && !is_beside(path, "-shm") {
+            std::thread::sleep(PAUSE);
+            continue;
+        }
+        match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            Err(e) if needs_recovery(&e) => break,
+            other => return ask(path, &other.map_err(|e| refused(path, &e))?, &query),
         }
     }
-    // A log without an index beside it is one that nobody has open; to read it here would leave an index.
-    if is_beside(path, "-wal") && !is_beside(path, "-shm") {
-        return ask(path, &open_copy(path)?, &query);
-    }
-    let connection = match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Err(e) if needs_recovery(&e) => open_copy(path)?,
-        other => other.map_err(|e| refused(path, &e))?,
-    };
-    ask(path, &connection, &query)
+    ask(path, &open_copy(path)?, &query)
 }
 
 /// A connection that waits for others, to a file that can be read.
@@ -101,16 +111,23 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
     Some((metadata.len(), metadata.modified().ok()?))
 }
 
+/// The same, when the next change would show: the clock of a file system ticks every few milliseconds only.
+fn settled_stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let (_, modified) = stamp(path)?;
+    if modified.elapsed().is_ok_and(|age| age < PAUSE) {
+        std::thread::sleep(PAUSE);
+    }
+    stamp(path)
+}
+
 /// Whether SQLite keeps a log beside this file. It says so without making one: a log is not kept without locks. The
 /// file's own bytes would tell too, but to open and close a file takes away the locks that this process has on it.
 fn keeps_log(path: &Path) -> bool {
-    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    connect(&uri(path, "nolock"), mode).is_err_and(|e| is_not_opened(&e))
+    connect(&uri(path, "nolock"), READ_BY_URI).is_err_and(|e| is_not_opened(&e))
 }
 
 fn open_unchanging(path: &Path) -> Result<Connection, StoreError> {
-    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    connect(&uri(path, "immutable"), mode).map_err(|e| match is_not_opened(&e) {
+    connect(&uri(path, "immutable"), READ_BY_URI).map_err(|e| match is_not_opened(&e) {
         true => StoreError::Unreadable { path: path.to_owned() },
         false => refused(path, &e),
     })

@@ -5,11 +5,11 @@ use crate::file::{self, examine};
 use crate::look::{connect, has_log, lock_folder, remove_copy, with_suffix};
 use crate::migrate::{self, Change};
 use crate::{log, order, seed, sessions};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a caller waits for another one.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -164,8 +164,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// SQLite does not wait for others when it begins to keep a log.
+fn keep_log(connection: &Connection) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(e) if is_busy(&e) && start.elapsed() < BUSY_TIMEOUT => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    keep_log(connection)?;
     // A commit is on the disk when it returns: a phone that dies loses nothing that was said to be saved.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
