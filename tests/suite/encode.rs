@@ -2,7 +2,7 @@
 //!
 //! The files in `tests/golden/encode` are compared as a whole; `UPDATE_GOLDEN=1` writes them anew.
 
-use crate::golden::difference;
+use crate::golden;
 use oneclaw_context::Moment;
 use oneclaw_model::{Attachment, Call, ProviderKind, Request, RequestMessage, Thinking, ToolSpec};
 use oneclaw_providers::{Encoded, Endpoint, Mode, encode};
@@ -10,7 +10,6 @@ use oneclaw_tests::{generate, plan_at};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 const KINDS: [ProviderKind; 3] = [ProviderKind::OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini];
@@ -414,26 +413,7 @@ fn root() -> PathBuf {
 
 #[test]
 fn bodies_are_as_reviewed() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
-    let mut wrong = String::new();
-    for scenario in scenarios() {
-        let path = scenario.path();
-        let actual = scenario.shown();
-        if update {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, &actual).unwrap();
-            continue;
-        }
-        let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        if let Some(difference) = difference(&expected, &actual) {
-            writeln!(wrong, "{}: {difference}", path.display()).unwrap();
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "\n{wrong}\nIf this is meant: UPDATE_GOLDEN=1 cargo test -p oneclaw-tests --test suite encode, then review \
-         the difference of tests/golden/encode."
-    );
+    golden::check("encode", scenarios().iter().map(|scenario| (scenario.path(), scenario.shown())));
 }
 
 #[test]

@@ -464,7 +464,7 @@ fn folder() -> PathBuf {
 }
 
 /// The first line that differs, with what stands around it; `None` where the texts are equal.
-pub(crate) fn difference(expected: &str, actual: &str) -> Option<String> {
+fn difference(expected: &str, actual: &str) -> Option<String> {
     const AROUND: usize = 3;
     if expected == actual {
         return None;
@@ -484,14 +484,14 @@ pub(crate) fn difference(expected: &str, actual: &str) -> Option<String> {
     ))
 }
 
-#[test]
-fn requests_are_as_reviewed() {
+/// Compares texts with the files they were reviewed in, or writes them there with `UPDATE_GOLDEN=1`. `module` is the one
+/// to run for that.
+pub(crate) fn check(module: &str, texts: impl Iterator<Item = (PathBuf, String)>) {
     let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
     let mut wrong = String::new();
-    for (name, scenario) in SCENARIOS {
-        let path = folder().join(format!("{name}.txt"));
-        let actual = scenario();
+    for (path, actual) in texts {
         if update {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, &actual).unwrap();
             continue;
         }
@@ -502,9 +502,15 @@ fn requests_are_as_reviewed() {
     }
     assert!(
         wrong.is_empty(),
-        "\n{wrong}\nIf this is meant: UPDATE_GOLDEN=1 cargo test -p oneclaw-tests --test suite golden, then review \
+        "\n{wrong}\nIf this is meant: UPDATE_GOLDEN=1 cargo test -p oneclaw-tests --test suite {module}, then review \
          the difference of tests/golden."
     );
+}
+
+#[test]
+fn requests_are_as_reviewed() {
+    let texts = SCENARIOS.iter().map(|(name, scenario)| (folder().join(format!("{name}.txt")), scenario()));
+    check("golden", texts);
 }
 
 #[test]

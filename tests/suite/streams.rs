@@ -5,6 +5,7 @@
 //! `tests/golden/streams/<provider>`. After a change that is meant, run the tests with `UPDATE_GOLDEN=1` and read the
 //! difference.
 
+use crate::golden;
 use oneclaw_model::ProviderKind;
 use oneclaw_providers::{Decoder, ProviderError, StopReason, StreamEvent};
 use proptest::prelude::*;
@@ -139,26 +140,11 @@ fn show(decoded: &Decoded) -> String {
 
 #[test]
 fn replies_are_as_reviewed() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1");
-    let mut wrong = String::new();
-    for fixture in FIXTURES.iter() {
+    let text = |fixture: &Fixture| {
         let path = folder("golden").join(format!("{}.txt", fixture.name));
-        let actual = show(&whole(fixture.kind, &fixture.bytes));
-        if update {
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, &actual).unwrap();
-            continue;
-        }
-        let expected = fs::read_to_string(&path).unwrap_or_default();
-        if expected != actual {
-            writeln!(wrong, "{}\n--- reviewed\n{expected}--- now\n{actual}", fixture.name).unwrap();
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "\n{wrong}\nIf this is meant: UPDATE_GOLDEN=1 cargo test -p oneclaw-tests --test suite streams, then review \
-         the difference of tests/golden/streams."
-    );
+        (path, show(&whole(fixture.kind, &fixture.bytes)))
+    };
+    golden::check("streams", FIXTURES.iter().map(text));
 }
 
 #[test]

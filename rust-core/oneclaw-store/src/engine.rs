@@ -26,23 +26,21 @@ pub fn notes(connection: &Connection, session: &str) -> Result<Notes> {
 
 /// Keeps the last check that could win nothing more.
 pub fn set_attempt(transaction: &Transaction<'_>, session: &str, attempt: Option<&str>) -> Result<()> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO core_sessions (session_id, attempt) VALUES (?1, ?2)
-             ON CONFLICT (session_id) DO UPDATE SET attempt = ?2",
-        )?
-        .execute((session, attempt))?;
-    Ok(())
+    set_note(transaction, session, "attempt", attempt)
 }
 
 /// Keeps the last size a provider reported.
 pub fn set_anchor(transaction: &Transaction<'_>, session: &str, anchor: &str) -> Result<()> {
+    set_note(transaction, session, "anchor", Some(anchor))
+}
+
+fn set_note(transaction: &Transaction<'_>, session: &str, column: &str, note: Option<&str>) -> Result<()> {
     transaction
-        .prepare_cached(
-            "INSERT INTO core_sessions (session_id, anchor) VALUES (?1, ?2)
-             ON CONFLICT (session_id) DO UPDATE SET anchor = ?2",
-        )?
-        .execute((session, anchor))?;
+        .prepare_cached(&format!(
+            "INSERT INTO core_sessions (session_id, {column}) VALUES (?1, ?2)
+             ON CONFLICT (session_id) DO UPDATE SET {column} = ?2"
+        ))?
+        .execute((session, note))?;
     Ok(())
 }
 
