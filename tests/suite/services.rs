@@ -41,7 +41,7 @@ fn model(kind: ProviderKind) -> &'static str {
 }
 
 /// Counts as GPT-4o does.
-struct O200k;
+pub(crate) struct O200k;
 
 impl Tokenizer for O200k {
     fn count(&self, text: &str) -> u64 {

@@ -41,6 +41,7 @@ fn a_session_is_made_renamed_and_handed_to_another_agent() {
         deleted_at: None,
         created_at: NOW,
         updated_at: NOW,
+        model: None,
     };
     assert_eq!(session(&store, "s"), expected);
     store.write(|t| sessions::rename(t, "s", "Grüße 🌍")).unwrap();

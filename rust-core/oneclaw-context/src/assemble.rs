@@ -111,6 +111,11 @@ impl Assembled {
         tariff.total(self.fixed + self.messages.iter().copied().sum())
     }
 
+    /// The likely size by content alone, before calibration.
+    pub fn uncalibrated(&self) -> u64 {
+        (self.fixed + self.messages.iter().copied().sum()).expected.div_ceil(1_000)
+    }
+
     /// The size by the provider's own count, where it has counted a prefix of this request.
     pub fn anchored(
         &self,

@@ -4,6 +4,7 @@ use crate::estimate::{MeasuredRow, text};
 use crate::groups;
 use crate::prune::Marks;
 use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// The parts of every request that the conversation does not change.
@@ -46,7 +47,7 @@ pub struct Epoch {
 }
 
 /// How big the request was when a check last could win nothing more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Upper size of the request.
     pub upper: u64,

@@ -17,5 +17,5 @@ pub mod truncate;
 
 pub use budget::Budget;
 pub use conversation::{Attempt, Conversation, Epoch, Fixed};
-pub use plan::{Decision, Inputs, Moment, Plan, Reason, plan};
+pub use plan::{Decision, Inputs, Moment, Plan, Reason, look, plan};
 pub use policy::Policy;

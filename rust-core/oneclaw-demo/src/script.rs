@@ -206,6 +206,8 @@ impl Order {
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     orders: VecDeque<Order>,
+    /// What every request for a summary gets; such requests then leave the steps alone.
+    pub summaries: Option<Order>,
 }
 
 impl Script {

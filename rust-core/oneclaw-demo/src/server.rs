@@ -79,6 +79,11 @@ impl Server {
         self.service.push(step);
     }
 
+    /// From now on every request for a summary gets this, and leaves the script alone; `None` treats all alike again.
+    pub fn set_summaries(&self, step: Option<Step>) {
+        self.service.set_summaries(step);
+    }
+
     /// Stops listening, breaks all connections and waits until they are gone.
     pub async fn stop(mut self) {
         if let Some(stop) = self.stop.take() {

@@ -10,6 +10,7 @@ use crate::protocol::{self, Answer, Rejection};
 use crate::respond::{self, Outcome};
 use crate::route::{self, Target};
 use crate::script::{Fault, Order, Script, Step};
+use crate::summarise;
 use crate::window::{self, Counter, Measure};
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
@@ -75,6 +76,19 @@ impl Service {
         self.script().push(step);
     }
 
+    pub fn set_summaries(&self, step: Option<Step>) {
+        self.script().summaries = step.map(Into::into);
+    }
+
+    /// What a request for a summary gets, where that is settled and this is one.
+    fn summary_order(&self, kind: ProviderKind, in_path: Option<&str>, body: &[u8]) -> Option<Order> {
+        let order = self.script().summaries.clone()?;
+        let value = parsed(kind, body).ok()?;
+        let model = self.model(kind, in_path.or(value.get("model").and_then(Value::as_str))?).ok()?;
+        let ask = protocol::parse(kind, &value, model).ok()?;
+        summarise::is_asked(&ask).then_some(order)
+    }
+
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,8 +116,17 @@ impl Service {
             Err(Unread::Broken) => return Err(body::Cut),
         };
         ticket.body(body.clone());
+        let summary = match &target {
+            Target::Generate(kind, in_path) => {
+                self.summary_order(*kind, in_path.as_ref().map(|(id, _)| id.as_str()), &body)
+            }
+            _ => None,
+        };
         if let Target::Generate(_, in_path) = &target
-            && let Some(fault) = self.script().take_gateway_fault()
+            && let Some(fault) = match &summary {
+                Some(order) => order.gateway_fault().cloned(),
+                None => self.script().take_gateway_fault(),
+            }
         {
             if fault == Fault::Refuse {
                 connection.is_reset.store(true, Ordering::SeqCst);
@@ -119,8 +142,9 @@ impl Service {
             Target::Generate(kind, in_path) => {
                 let service = Arc::clone(&self);
                 // Counting may take a while, and a tokenizer that was given may fail.
-                let work =
-                    tokio::task::spawn_blocking(move || service.generate(kind, in_path, &body, ticket));
+                let work = tokio::task::spawn_blocking(move || {
+                    service.generate(kind, in_path, &body, summary, ticket)
+                });
                 work.await.map_err(|_| body::Cut)?
             }
             Target::Count(kind, id) => match self.count(kind, id, &body, &ticket) {
@@ -166,9 +190,10 @@ impl Service {
         kind: ProviderKind,
         in_path: Option<(String, Delivery)>,
         body: &[u8],
+        summary: Option<Order>,
         ticket: Ticket,
     ) -> Response<Outgoing> {
-        match self.answered(kind, in_path, body, &ticket) {
+        match self.answered(kind, in_path, body, summary, &ticket) {
             Ok(Answered { ask, answer, faults }) => {
                 respond::deliver(kind, &ask, &answer, &faults, &self.config, ticket)
             }
@@ -181,12 +206,14 @@ impl Service {
         kind: ProviderKind,
         in_path: Option<(String, Delivery)>,
         body: &[u8],
+        summary: Option<Order>,
         ticket: &Ticket,
     ) -> Result<Answered, Rejection> {
         let (id, delivery) = in_path.map(|(id, delivery)| (Some(id), Some(delivery))).unwrap_or_default();
         let (mut ask, model, measure) = self.understood(kind, id, &parsed(kind, body)?, ticket)?;
         ask.delivery = delivery.unwrap_or(ask.delivery);
-        let order = self.script().take();
+        let is_scripted = summary.is_none();
+        let order = summary.unwrap_or_else(|| self.script().take());
         let measure = match window::check(kind, &measure, ask.max_output, model.window) {
             Ok(()) => measure,
             Err(_) if order.has(&Fault::SilentTruncation) => {
@@ -194,7 +221,9 @@ impl Service {
                 self.counter.measure(&ask)
             }
             Err(overflow) => {
-                self.script().put_back(order);
+                if is_scripted {
+                    self.script().put_back(order);
+                }
                 return Err(protocol::overflow(kind, overflow, &measure, model.window));
             }
         };

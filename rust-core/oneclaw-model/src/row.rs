@@ -82,6 +82,31 @@ pub struct FieldFault {
 }
 
 impl Row {
+    /// A row of that kind with nothing in it yet.
+    pub fn new(id: String, kind: RowType, created_at: i64) -> Self {
+        Self {
+            id,
+            kind,
+            content: String::new(),
+            thinking_content: None,
+            tool_call_id: None,
+            tool_name: None,
+            tool_input: None,
+            tool_output: None,
+            tool_status: None,
+            tool_duration_ms: None,
+            token_count_input: None,
+            token_count_output: None,
+            model_id: None,
+            provider_id: None,
+            created_at,
+            cache_read: None,
+            cache_write: None,
+            thinking_signature: None,
+            attachments: vec![],
+        }
+    }
+
     /// Reads a row from a JSON object; `created_at` stands in where the object has none.
     pub fn read(object: &Map<String, Value>, created_at: i64) -> Result<Self, FieldFault> {
         let fields = Fields(object);

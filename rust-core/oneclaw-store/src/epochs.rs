@@ -109,6 +109,26 @@ pub fn list(connection: &Connection, session: &str) -> Result<Vec<Epoch>> {
     Ok(epochs.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The number the next compaction of a session will have.
+pub fn next_number(connection: &Connection, session: &str) -> Result<u64> {
+    let mut query = connection
+        .prepare_cached("SELECT IFNULL(MAX(number), 0) + 1 FROM core_epochs WHERE session_id = ?1")?;
+    Ok(query.query_row([session], |row| row.get(0))?)
+}
+
+/// Says that all rows there are now belong to the tail of the newest compaction: a reply that was asked for before it
+/// came in after it, and what the provider counted speaks of a request that is no more.
+pub fn set_tail_rows(transaction: &Transaction<'_>, session: &str) -> Result<()> {
+    let Some((epoch, _)) = newest(transaction, session)? else { return Ok(()) };
+    transaction.execute(
+        "UPDATE core_epochs SET tail_rows = (
+            SELECT COUNT(*) FROM core_messages WHERE session_id = ?1 AND (created_at, place) >= (?2, ?3))
+         WHERE id = ?4",
+        (session, epoch.boundary.created_at, epoch.boundary.nth, epoch.id),
+    )?;
+    Ok(())
+}
+
 /// The session's own columns: summary and where it ends.
 pub(crate) fn columns(connection: &Connection, session: &str) -> Result<(Option<String>, Option<i64>)> {
     let Columns { summary, timestamp } = Columns::read(connection, session)?;

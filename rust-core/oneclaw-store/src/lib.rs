@@ -29,3 +29,4 @@ pub use file::examine;
 pub use migrate::{CURRENT, Change};
 pub use open::Store;
 pub use place::Place;
+pub use rusqlite::{Connection, Transaction};

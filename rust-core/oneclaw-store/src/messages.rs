@@ -151,6 +151,59 @@ pub fn update(transaction: &Transaction<'_>, row: &Row, state: State, now: i64) 
     touch(transaction, &session, row, now, 0)
 }
 
+/// Puts a message after all others of its session: what the user wrote while a reply was still coming in is answered
+/// after it.
+pub fn move_to_end(transaction: &Transaction<'_>, session: &str, id: &str) -> Result<Place> {
+    order::bring_up_to_date(transaction, session)?;
+    let place = place_in(transaction, session, id)?;
+    let newest: Place = transaction
+        .prepare_cached(
+            "SELECT created_at, place FROM core_messages WHERE session_id = ?1
+             ORDER BY session_id DESC, created_at DESC, place DESC LIMIT 1",
+        )?
+        .query_row([session], |row| Ok(Place { created_at: row.get(0)?, nth: row.get(1)? }))?;
+    if place == newest {
+        return Ok(place);
+    }
+    let end = newest.next();
+    transaction.execute(
+        "UPDATE core_messages SET created_at = ?2, place = ?3 WHERE message_id = ?1",
+        (id, end.created_at, end.nth),
+    )?;
+    transaction.execute("UPDATE messages SET created_at = ?2 WHERE id = ?1", (id, end.created_at))?;
+    Ok(end)
+}
+
+/// Takes messages out of their session: another reply, or another question, stands in their place. They are kept as
+/// transcript lines ([`taken_out`]).
+pub fn take_out(transaction: &Transaction<'_>, session: &str, ids: &[String], now: i64) -> Result<()> {
+    order::bring_up_to_date(transaction, session)?;
+    for id in ids {
+        place_in(transaction, session, id)?;
+        let line = serde_json::to_string(&get(transaction, id)?.row)
+            .map_err(|error| Fault::Refused { why: error.to_string() })?;
+        transaction.execute(
+            "INSERT INTO core_replaced (session_id, message, replaced_at) VALUES (?1, ?2, ?3)",
+            (session, line, now),
+        )?;
+        transaction.execute("DELETE FROM messages WHERE id = ?1", [id])?;
+    }
+    order::forget(transaction, session)?;
+    transaction.execute(
+        "UPDATE sessions SET message_count = MAX(message_count - ?2, 0), updated_at = MAX(updated_at, ?3)
+         WHERE id = ?1",
+        (session, ids.len(), now),
+    )?;
+    Ok(())
+}
+
+/// What was taken out of a session, as transcript lines, the oldest first.
+pub fn taken_out(connection: &Connection, session: &str) -> Result<Vec<String>> {
+    let mut query =
+        connection.prepare_cached("SELECT message FROM core_replaced WHERE session_id = ?1 ORDER BY id")?;
+    Ok(query.query_map([session], |row| required(row, 0))?.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Pins a message, or takes the pin away.
 pub fn set_pin(transaction: &Transaction<'_>, id: &str, pinned_at: Option<i64>) -> Result<()> {
     beside(transaction, id, "UPDATE core_messages SET pinned_at = ?2 WHERE message_id = ?1", &pinned_at)
@@ -190,6 +243,12 @@ pub fn next_page(connection: &Connection, session: &str, from: Place, limit: usi
 /// The row of that name.
 pub fn get(connection: &Connection, id: &str) -> Result<Stored> {
     read(connection, &query(NAMED), [id])?.pop().ok_or_else(|| no_message(id))
+}
+
+/// The row of that name in that session.
+pub fn get_in(connection: &Connection, session: &str, id: &str) -> Result<Stored> {
+    place_in(connection, session, id)?;
+    get(connection, id)
 }
 
 /// The rows of those names, in the order of the names; one that is not there is left out.

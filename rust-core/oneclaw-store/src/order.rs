@@ -73,6 +73,20 @@ pub(crate) fn place(transaction: &Transaction<'_>, rowid: i64) -> Result<()> {
     Ok(())
 }
 
+/// Keeps that a session is in order up to its newest row, after rows of it were removed.
+pub(crate) fn forget(transaction: &Transaction<'_>, session: &str) -> Result<()> {
+    match row_number(transaction, NEWEST, session)? {
+        Some(newest) => remember(transaction, newest),
+        None => {
+            transaction.execute(
+                "UPDATE core_sessions SET ordered_rowid = NULL, ordered_id = NULL WHERE session_id = ?1",
+                [session],
+            )?;
+            Ok(())
+        }
+    }
+}
+
 /// Keeps up to which row its session is in order.
 pub(crate) fn remember(transaction: &Transaction<'_>, rowid: i64) -> Result<()> {
     transaction

@@ -23,6 +23,8 @@ pub struct Session {
     pub created_at: i64,
     /// When it was last added to.
     pub updated_at: i64,
+    /// The provider and model it speaks to, if one was chosen for it.
+    pub model: Option<(String, String)>,
 }
 
 /// Which sessions to list.
@@ -57,7 +59,8 @@ pub struct Page {
 
 const COLUMNS: &str =
     "id, title, current_agent_id, message_count, last_message_preview, deleted_at, created_at,
-    updated_at, rowid";
+    updated_at, rowid, (SELECT provider_id FROM core_sessions c WHERE c.session_id = sessions.id),
+    (SELECT model_id FROM core_sessions c WHERE c.session_id = sessions.id)";
 
 /// A page of the list.
 pub fn list(connection: &Connection, shelf: Shelf, from: Cursor, limit: usize) -> Result<Page> {
@@ -114,6 +117,17 @@ pub fn set_agent(transaction: &Transaction<'_>, id: &str, agent_id: &str) -> Res
     change(transaction, id, "UPDATE sessions SET current_agent_id = ?2 WHERE id = ?1", &agent_id)
 }
 
+/// Lets it speak to a model of a provider from now on.
+pub fn set_model(transaction: &Transaction<'_>, id: &str, provider_id: &str, model_id: &str) -> Result<()> {
+    get(transaction, id)?;
+    transaction.execute(
+        "INSERT INTO core_sessions (session_id, provider_id, model_id) VALUES (?1, ?2, ?3)
+         ON CONFLICT (session_id) DO UPDATE SET provider_id = ?2, model_id = ?3",
+        (id, provider_id, model_id),
+    )?;
+    Ok(())
+}
+
 /// Throws it away; [`restore`] brings it back.
 pub fn delete(transaction: &Transaction<'_>, id: &str, now: i64) -> Result<()> {
     change(transaction, id, "UPDATE sessions SET deleted_at = ?2 WHERE id = ?1", &now)
@@ -154,5 +168,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         deleted_at: time(row, 5)?,
         created_at: time(row, 6)?.unwrap_or(0),
         updated_at: time(row, 7)?.unwrap_or(0),
+        model: text(row, 9)?.zip(text(row, 10)?),
     })
 }

@@ -20,6 +20,19 @@ impl Default for Calibration {
 }
 
 impl Calibration {
+    /// A factor that was kept; one that is out of bounds, or no number, is brought within them.
+    pub fn new(factor: f64) -> Self {
+        Self { factor: if factor.is_finite() { factor.clamp(LOWEST, HIGHEST) } else { 1.0 } }
+    }
+
+    /// The calibration after a refusal that named the real size: at once, and upwards only.
+    pub fn at_least(self, actual: u64, estimated: u64) -> Self {
+        if estimated == 0 {
+            return self;
+        }
+        Self::new(self.factor.max(actual as f64 / estimated as f64))
+    }
+
     /// The factor, between 0.5 and 3.0.
     pub fn factor(&self) -> f64 {
         self.factor

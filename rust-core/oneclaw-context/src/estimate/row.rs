@@ -3,9 +3,10 @@
 use super::text::{TextMeasure, measure};
 use super::{Cost, Tariff};
 use oneclaw_model::{Body, Message};
+use serde::{Deserialize, Serialize};
 
 /// What a row's texts cost on any model; the caller may keep it beside the row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowMeasure {
     /// The text that is always sent: content, call or output.
     pub text: TextMeasure,

@@ -12,7 +12,7 @@ mod tables;
 use tables::{COST, FOREIGNNESS, RARITY, RARITY_CYR, SINGLE, TWO};
 
 /// What a text costs, in thousandths of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct TextMeasure {
     /// The likely cost.
     pub expected_milli: u64,

@@ -18,7 +18,7 @@ use crate::summary::prompt::{SummaryPlan, SummaryRequest};
 use ladder::Steps;
 use oneclaw_model::{MessageId, ModelLimits, Request};
 use planner::Planner;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// OpenCode's line for a tool loop that a compaction interrupted.
 pub const AUTO_CONTINUE: &str = "Continue if you have next steps";
@@ -92,7 +92,7 @@ impl<'a> Inputs<'a> {
 }
 
 /// Why history is compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// Over the trigger.
@@ -223,6 +223,8 @@ pub struct Plan {
     pub request: Request,
     /// How big it is.
     pub request_estimate: Estimate,
+    /// Its likely size by content, before anything that reports taught: what the next report is compared with.
+    pub uncalibrated: u64,
     /// Where its tokens go.
     pub parts: Parts,
     /// The marks to keep from now on.
@@ -241,6 +243,14 @@ pub fn plan(inputs: &Inputs<'_>) -> Plan {
         None => planner.send(now, SendReason::WindowUnknown, planner.standing.clone()),
         Some(budget) => Steps { planner: &planner, budget, now: now.estimate, by_content }.decide(now),
     }
+}
+
+/// The request as things stand and its size, whatever a plan would do about it.
+pub fn look(inputs: &Inputs<'_>) -> Plan {
+    let planner = Planner::new(inputs);
+    let mut now = planner.as_it_is(&planner.standing);
+    now.estimate = planner.best_estimate(&now);
+    planner.send(now, SendReason::Fits, planner.standing.clone())
 }
 
 impl Plan {

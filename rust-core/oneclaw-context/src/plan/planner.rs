@@ -175,6 +175,7 @@ impl<'a> Planner<'a> {
     pub fn finish(&self, form: Form, decision: Decision, marks: Marks, covers: usize) -> Plan {
         let tail = self.conversation.rows.get(covers..).unwrap_or_default();
         let is_covered = covers > 0 || self.conversation.epoch.is_some();
+        let uncalibrated = form.assembled.uncalibrated();
         let mut request = form.assembled.request;
         request.max_output = self.known.map(|b| b.max_output(form.estimate.upper));
         let marks = match self.policy.pruning {
@@ -191,6 +192,7 @@ impl<'a> Planner<'a> {
             tail: tail.iter().map(|row| row.message.id.clone()).collect(),
             request,
             request_estimate: form.estimate,
+            uncalibrated,
             parts: form.assembled.parts.total(&self.tariff),
             marks,
             attempt: self.conversation.attempt,

@@ -1,0 +1,293 @@
+//! One request to the model: streamed, shown, saved while it comes in, and what its usage teaches.
+
+use crate::chat::Chat;
+use crate::event::Event;
+use crate::failure::Failure;
+use crate::lessons::{self, Lesson, Report};
+use crate::live::{self, Live};
+use crate::session::{Job, lock};
+use oneclaw_context::Plan;
+use oneclaw_context::estimate::Anchor;
+use oneclaw_model::row::RowType;
+use oneclaw_model::{Row, ToolStatus, Usage};
+use oneclaw_providers::{ProviderError, StopReason, StreamEvent};
+use oneclaw_store::messages::{self, State};
+use oneclaw_store::{engine, epochs};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// A growing reply is saved this often: a kill loses less than a second of it.
+const SAVE_EVERY: Duration = Duration::from_millis(700);
+/// No reply is longer, in bytes, with reasoning and calls.
+const MOST_BYTES: usize = 16 * 1_024 * 1_024;
+
+/// A whole reply, saved.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub message_id: String,
+    pub calls: Vec<Row>,
+    pub usage: Option<Usage>,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Reply(Reply),
+    /// Refused as too long before anything was said.
+    TooLong {
+        limit: Option<u64>,
+        requested: Option<u64>,
+    },
+}
+
+/// Sends the plan's request and takes in the reply. However it ends, what was said is in the file.
+pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan) -> Result<Answer, Failure> {
+    let target = &chat.target;
+    let asking = job.core.client.stream(&target.endpoint, target.model.as_str(), &plan.request);
+    let mut stream = match job.unless_stopped(asking).await? {
+        Ok(stream) => stream,
+        Err(ProviderError::ContextOverflow { limit, requested }) => {
+            return Ok(Answer::TooLong { limit, requested });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut draft = Draft::new(job, chat);
+    let mut save_at = Instant::now() + SAVE_EVERY;
+    let ended = loop {
+        let next = async {
+            tokio::select! {
+                event = stream.next() => Some(event),
+                () = sleep_until(save_at), if draft.is_unsaved => None,
+            }
+        };
+        match job.unless_stopped(next).await {
+            Err(stopped) => break Err(stopped),
+            Ok(Some(Some(Ok(event)))) => {
+                if let Err(failure) = draft.take(job, event) {
+                    break Err(failure);
+                }
+            }
+            Ok(Some(Some(Err(error)))) => break Err(error.into()),
+            Ok(Some(None)) => break Ok(()),
+            Ok(None) => {}
+        }
+        if draft.is_unsaved && Instant::now() >= save_at {
+            draft.save(job, State::Partial).await?;
+            save_at = Instant::now() + SAVE_EVERY;
+        }
+    };
+    drop(stream);
+    if let Err(failure) = ended {
+        draft.save(job, State::Partial).await?;
+        return Err(failure);
+    }
+    if draft.is_empty() {
+        return Err(match draft.stop {
+            StopReason::Refused => ProviderError::Refused { detail: "no reason given".to_owned() }.into(),
+            _ => Failure::EmptyReply,
+        });
+    }
+    finish(job, chat, live, plan, draft).await.map(Answer::Reply)
+}
+
+/// Saves the whole reply with its calls and what its usage teaches, all at once.
+async fn finish(
+    job: &Job,
+    chat: &mut Chat,
+    live: &mut Live,
+    plan: &Plan,
+    draft: Draft,
+) -> Result<Reply, Failure> {
+    let usage = draft.usage;
+    let lesson = usage.filter(|u| u.prompt() > 0).map(|usage| lesson(job, chat, plan, usage.prompt()));
+    let anchor = usage
+        .filter(|_| matches!(lesson, Some(Lesson::Size(_))))
+        .map(|u| Anchor::new(&plan.request, Some(&chat.target.model), u.prompt()));
+    let learnt = match lesson {
+        Some(Lesson::Size(learnt) | Lesson::SilentWindow(learnt)) => Some(learnt),
+        Some(Lesson::Doubtful) | None => None,
+    };
+    let is_outdated = live.version != job.session.version();
+    let Draft { row, calls, is_in_file, .. } = draft;
+    let now = job.core.now();
+    let (session, at) = (job.session.id.clone(), chat.target.at());
+    let note = anchor.as_ref().and_then(|a| serde_json::to_string(a).ok());
+    let saved = (row.clone(), calls.clone());
+    job.core
+        .write(move |t| {
+            let (row, calls) = saved;
+            match is_in_file {
+                true => messages::update(t, &row, State::Whole, now)?,
+                false => drop(messages::append(t, &session, &row, State::Whole)?),
+            }
+            live::keep_measure(t, &row)?;
+            for call in &calls {
+                messages::append(t, &session, call, State::Whole)?;
+                live::keep_measure(t, call)?;
+            }
+            if let Some(learnt) = learnt {
+                engine::set_learnt(t, &at, learnt)?;
+            }
+            if is_outdated {
+                return epochs::set_tail_rows(t, &session);
+            }
+            match note {
+                Some(note) => engine::set_anchor(t, &session, &note),
+                None => Ok(()),
+            }
+        })
+        .await?;
+    if let Some(learnt) = learnt {
+        chat.target.learnt = learnt;
+    }
+    if is_outdated {
+        job.session.changed();
+    } else if anchor.is_some() {
+        live.state.anchor = anchor;
+    }
+    let message_id = row.id.clone();
+    live.push(row);
+    calls.iter().cloned().for_each(|call| live.push(call));
+    Ok(Reply { message_id, calls, usage })
+}
+
+/// What the reported size of the prompt teaches.
+fn lesson(job: &Job, chat: &Chat, plan: &Plan, prompt: u64) -> Lesson {
+    let mut last = lock(&job.session.short_report);
+    let lesson = lessons::of_report(chat.target.learnt, plan, prompt, *last);
+    let expected = plan.request_estimate.expected;
+    *last = match lesson {
+        Lesson::Doubtful => {
+            log::warn!("the service counted {prompt} tokens where about {expected} were sent");
+            Some(Report { reported: prompt, expected })
+        }
+        Lesson::SilentWindow(_) => {
+            log::warn!("the service cuts prompts to about {prompt} tokens without saying so");
+            None
+        }
+        Lesson::Size(_) => None,
+    };
+    lesson
+}
+
+/// A reply that is coming in.
+struct Draft {
+    row: Row,
+    calls: Vec<Row>,
+    usage: Option<Usage>,
+    stop: StopReason,
+    signatures: usize,
+    bytes: usize,
+    is_in_file: bool,
+    is_unsaved: bool,
+}
+
+impl Draft {
+    fn new(job: &Job, chat: &Chat) -> Self {
+        Self {
+            row: Row {
+                model_id: Some(chat.target.model.as_str().to_owned()),
+                provider_id: Some(chat.target.provider_id.clone()),
+                ..Row::new(job.core.new_id(), RowType::AiResponse, job.core.now())
+            },
+            calls: vec![],
+            usage: None,
+            stop: StopReason::End,
+            signatures: 0,
+            bytes: 0,
+            is_in_file: false,
+            is_unsaved: false,
+        }
+    }
+
+    /// Takes in the next event and tells the caller.
+    fn take(&mut self, job: &Job, event: StreamEvent) -> Result<(), Failure> {
+        match event {
+            StreamEvent::Text(text) => {
+                self.grow(text.len())?;
+                self.row.content.push_str(&text);
+                job.emit(Event::StreamingText { text });
+            }
+            StreamEvent::Thinking(text) => {
+                self.grow(text.len())?;
+                self.row.thinking_content.get_or_insert_default().push_str(&text);
+                job.emit(Event::ThinkingText { text });
+            }
+            StreamEvent::Signature(signature) => {
+                self.grow(signature.len())?;
+                self.row.thinking_content.get_or_insert_default();
+                self.signatures += 1;
+                // A row holds one signature; of several blocks none can be replayed.
+                self.row.thinking_signature = (self.signatures == 1).then_some(signature);
+            }
+            StreamEvent::CallStarted { id, name } => {
+                self.grow(name.len())?;
+                self.calls.push(Row {
+                    tool_call_id: Some(id.as_str().to_owned()),
+                    tool_name: Some(name.clone()),
+                    tool_input: Some(String::new()),
+                    tool_status: Some(ToolStatus::Executing),
+                    model_id: self.row.model_id.clone(),
+                    provider_id: self.row.provider_id.clone(),
+                    ..Row::new(job.core.new_id(), RowType::ToolCall, job.core.now())
+                });
+                job.emit(Event::ToolCallStarted { tool_call_id: id.0, tool_name: name });
+            }
+            StreamEvent::CallArguments { id, delta } => {
+                self.grow(delta.len())?;
+                if let Some(call) = self.call(id.as_str()) {
+                    call.tool_input.get_or_insert_default().push_str(&delta);
+                }
+                job.emit(Event::ToolCallArgumentsDelta { tool_call_id: id.0, delta });
+            }
+            StreamEvent::CallCompleted { id, signature } => {
+                if let Some(call) = self.call(id.as_str()) {
+                    call.thinking_content = signature;
+                }
+            }
+            StreamEvent::Usage(usage) => {
+                self.usage = Some(usage);
+                self.row.token_count_input = Some(usage.input);
+                self.row.token_count_output = Some(usage.output);
+                self.row.cache_read = Some(usage.cache_read);
+                self.row.cache_write = Some(usage.cache_write);
+            }
+            StreamEvent::Stopped(stop) => self.stop = stop,
+        }
+        Ok(())
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.bytes += bytes;
+        self.is_unsaved = true;
+        if self.bytes > MOST_BYTES {
+            return Err(ProviderError::Protocol { detail: "the reply has no end".to_owned() }.into());
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, id: &str) -> Option<&mut Row> {
+        self.calls.iter_mut().rev().find(|call| call.tool_call_id.as_deref() == Some(id))
+    }
+
+    /// Whether nothing was said.
+    fn is_empty(&self) -> bool {
+        self.row.content.trim().is_empty() && self.calls.is_empty()
+    }
+
+    /// Saves what there is so far. Calls are saved with the whole reply only: half a call cannot be answered.
+    async fn save(&mut self, job: &Job, state: State) -> Result<(), Failure> {
+        self.is_unsaved = false;
+        if self.row.content.is_empty() && self.row.thinking_content.is_none() {
+            return Ok(());
+        }
+        let (row, session, now) = (self.row.clone(), job.session.id.clone(), job.core.now());
+        let is_in_file = std::mem::replace(&mut self.is_in_file, true);
+        job.core
+            .write(move |t| match is_in_file {
+                true => messages::update(t, &row, state, now),
+                false => messages::append(t, &session, &row, state).map(drop),
+            })
+            .await
+    }
+}

@@ -1,0 +1,112 @@
+//! What every request of a turn has in common: the model, the policy, instructions and tools.
+
+use crate::agent::Offer;
+use crate::failure::Failure;
+use crate::lessons;
+use crate::live::Live;
+use crate::session::Job;
+use crate::target::{self, Target};
+use oneclaw_context::plan::Summaries;
+use oneclaw_context::{Fixed, Inputs, Moment, Plan, Policy, look, plan};
+use oneclaw_model::ToolSpec;
+use oneclaw_store::engine::{self, Learnt};
+use oneclaw_store::{Fault, agents, sessions};
+use std::sync::Arc;
+
+/// The circumstances of a turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Chat {
+    pub target: Target,
+    pub policy: Arc<Policy>,
+    pub fixed: Fixed,
+}
+
+impl Chat {
+    /// The circumstances of the session as they are now.
+    pub async fn open(job: &Job) -> Result<Self, Failure> {
+        let id = job.session.id.clone();
+        let agent = job
+            .core
+            .read(move |connection| {
+                let session = sessions::get(connection, &id)?;
+                match agents::get(connection, &session.agent_id) {
+                    Ok(agent) => Ok(Some(agent)),
+                    Err(Fault::NoSuch { .. }) => Ok(None),
+                    Err(other) => Err(other),
+                }
+            })
+            .await?;
+        let (system, mut names) = agent.map_or((None, vec![]), |a| (Some(a.system_prompt), a.tools));
+        match &job.core.offer {
+            Offer::AgentsChoice => {}
+            Offer::Also(more) => names.extend(more.iter().cloned()),
+            Offer::Only(these) => names.clone_from(these),
+        }
+        let fixed = Fixed::new(system, job.core.tools.specs(&names));
+        let target = target::of_session(&job.core, &job.session.id).await?;
+        Ok(Self { target, policy: job.core.policy(), fixed })
+    }
+
+    /// The tools on offer.
+    pub fn offered(&self) -> &[ToolSpec] {
+        &self.fixed.tools
+    }
+
+    /// What to do at a moment.
+    pub fn plan(&self, live: &Live, moment: Moment, writer: Option<&Target>, ask: Asked<'_>) -> Plan {
+        let limits = self.target.limits();
+        let summariser = writer.filter(|w| !w.is_same_model(&self.target)).map(Target::summariser);
+        let inputs = Inputs {
+            summariser: summariser.as_ref(),
+            focus: ask.focus,
+            summaries: ask.summaries,
+            ..Inputs::new(&live.conversation, &limits, &self.policy, &live.state, moment)
+        };
+        plan(&inputs)
+    }
+
+    /// The next request as things stand.
+    pub fn look(&self, live: &Live, moment: Moment) -> Plan {
+        let limits = self.target.limits();
+        look(&Inputs::new(&live.conversation, &limits, &self.policy, &live.state, moment))
+    }
+
+    /// Keeps that a request was refused as too long.
+    pub async fn learn_from_refusal(
+        &mut self,
+        job: &Job,
+        plan: &Plan,
+        limit: Option<u64>,
+        requested: Option<u64>,
+    ) -> Result<(), Failure> {
+        let window = self.target.limits().window;
+        let learnt = lessons::of_refusal(self.target.learnt, window, plan, limit, requested);
+        log::warn!(
+            "{} refused a request of about {} tokens; window {:?}, factor {:?} from now on",
+            self.target.model,
+            plan.request_estimate.expected,
+            learnt.window,
+            learnt.factor,
+        );
+        self.learn(job, learnt).await
+    }
+
+    /// Keeps what was learnt about the model.
+    pub async fn learn(&mut self, job: &Job, learnt: Learnt) -> Result<(), Failure> {
+        self.target.learnt = learnt;
+        let at = self.target.at();
+        job.core.write(move |t| engine::set_learnt(t, &at, learnt)).await
+    }
+}
+
+/// What a plan is asked beyond the ordinary.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub focus: Option<&'a str>,
+    pub summaries: Summaries,
+}
+
+impl Asked<'_> {
+    /// Nothing.
+    pub const ORDINARY: Self = Self { focus: None, summaries: Summaries::Allowed };
+}

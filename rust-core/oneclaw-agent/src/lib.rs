@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod agent;
+mod ask;
+mod chat;
+mod compactor;
+mod event;
+mod failure;
+mod lessons;
+mod live;
+mod ports;
+mod send;
+mod session;
+mod stop;
+mod target;
+mod title;
+pub mod tools;
+mod turn;
+mod writer;
+
+pub use agent::{Agent, Config, Offer, Patience, Run, Status};
+pub use event::{ErrorCode, Event};
+pub use failure::Failure;
+pub use ports::{KeyVault, Surroundings, System};
+pub use send::MOST_ROUNDS;
+pub use stop::Stop;
+pub use title::UNTITLED;

@@ -1,0 +1,210 @@
+//! A message from the moment it is sent to the last thing that follows from it. Reads from top to bottom:
+//! save → plan → (compact) → stream → save → tools → plan → … → complete → check → (compact).
+
+use crate::ask::{self, Answer, Reply};
+use crate::chat::{Asked, Chat};
+use crate::compactor::{self, Order};
+use crate::event::Event;
+use crate::failure::Failure;
+use crate::live::{self, Live};
+use crate::session::Job;
+use crate::{title, turn};
+use oneclaw_context::policy::Pruning;
+use oneclaw_context::{Decision, Moment, Plan, groups, prune};
+use oneclaw_model::row::RowType;
+use oneclaw_model::{Attachment, Row};
+use oneclaw_store::messages::{self, State};
+use tokio::sync::OwnedMutexGuard;
+
+/// The most rounds of tools before a reply has to come.
+pub const MOST_ROUNDS: u32 = 100;
+/// How often a request is planned anew because a compaction came between.
+const MOST_PLANS: usize = 6;
+
+/// What a turn begins with.
+#[derive(Debug, Clone)]
+pub(crate) enum Start {
+    /// A message that is saved.
+    Message(String),
+    /// The newest question once more, without what followed it.
+    Regenerate,
+    /// A message that is saved, in place of this one and all that followed it.
+    Edit { message: String, replaces: String },
+}
+
+/// Saves what the user wrote; from here on it cannot be lost.
+pub(crate) async fn save(job: &Job, text: String, attachments: Vec<Attachment>) -> Result<String, Failure> {
+    let row =
+        Row { content: text, attachments, ..Row::new(job.core.new_id(), RowType::User, job.core.now()) };
+    let message = row.id.clone();
+    job.session.wait_in_line(&message);
+    let session = job.session.id.clone();
+    let saved = job
+        .core
+        .write(move |t| {
+            messages::append(t, &session, &row, State::Whole)?;
+            live::keep_measure(t, &row)
+        })
+        .await;
+    if saved.is_err() {
+        job.session.leave_line(&message);
+    }
+    saved.map(|()| message)
+}
+
+/// Answers a message.
+pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
+    let waits = match &start {
+        Start::Message(message) | Start::Edit { message, .. } => Some(message.clone()),
+        Start::Regenerate => None,
+    };
+    let turn = job.turn().await;
+    if let Some(message) = waits {
+        job.session.leave_line(&message);
+    }
+    let turn = turn?;
+    let _at_work = job.at_work();
+    turn::begin(job, &start).await?;
+    let mut chat = Chat::open(job).await?;
+    let mut live = Live::load(job, &chat).await?;
+    let mut moment = Moment::BeforeSend;
+    let mut round = 0;
+    let reply = loop {
+        let reply = reply(job, &mut chat, &mut live, moment, round).await?;
+        if reply.calls.is_empty() {
+            break reply;
+        }
+        round += 1;
+        if round > MOST_ROUNDS {
+            turn::refuse_calls(job, &reply.calls).await?;
+            return Err(Failure::TooManyRounds(MOST_ROUNDS));
+        }
+        job.emit(Event::ToolRoundStarting { round });
+        turn::run_tools(job, &chat, &mut live, reply.calls).await?;
+        moment = Moment::AfterTools;
+    };
+    job.emit(Event::ResponseComplete { message_id: reply.message_id, usage: reply.usage });
+    title::give(job, &chat.target);
+    settle(job, &mut chat, live, turn, round).await
+}
+
+/// One reply: a request that may be sent, sent. Where the service says it is too long, what that teaches is learnt and
+/// the request made smaller and sent once more.
+async fn reply(
+    job: &Job,
+    chat: &mut Chat,
+    live: &mut Live,
+    moment: Moment,
+    round: u32,
+) -> Result<Reply, Failure> {
+    let plan = ready(job, chat, live, moment, round).await?;
+    let (limit, requested) = match ask::ask(job, chat, live, &plan).await? {
+        Answer::Reply(reply) => return Ok(reply),
+        Answer::TooLong { limit, requested } => (limit, requested),
+    };
+    chat.learn_from_refusal(job, &plan, limit, requested).await?;
+    let plan = ready(job, chat, live, Moment::Overflow, round).await?;
+    match ask::ask(job, chat, live, &plan).await? {
+        Answer::Reply(reply) => Ok(reply),
+        Answer::TooLong { limit, requested } => {
+            chat.learn_from_refusal(job, &plan, limit, requested).await?;
+            Err(oneclaw_providers::ProviderError::ContextOverflow { limit, requested }.into())
+        }
+    }
+}
+
+/// Plans, and compacts, until there is a request that may be sent.
+async fn ready(
+    job: &Job,
+    chat: &mut Chat,
+    live: &mut Live,
+    moment: Moment,
+    round: u32,
+) -> Result<Plan, Failure> {
+    let mut moment = moment;
+    for _ in 0..MOST_PLANS {
+        live.refresh(job, chat).await?;
+        let plan = chat.plan(live, moment, None, Asked::ORDINARY);
+        match &plan.decision {
+            Decision::Send(_) => return sendable(job, chat, live, plan).await,
+            Decision::Irreducible { culprit, over } => {
+                return Err(Failure::Irreducible { culprit: *culprit, over: *over });
+            }
+            Decision::Compact(_) => {}
+        }
+        let Some(held) = job.session.try_compaction() else {
+            // One is on its way; what it leaves may do.
+            drop(job.compaction().await?);
+            continue;
+        };
+        if live.version == job.session.version() {
+            compactor::compact(job, chat, live, Order { moment, focus: None, reason: None, round }, held)
+                .await?;
+        }
+        if moment == Moment::Overflow {
+            moment = Moment::BeforeSend;
+        }
+    }
+    let plan = chat.look(live, moment);
+    match plan.budget {
+        Some(budget) if plan.request_estimate.upper > budget.hard => Err(Failure::Internal(format!(
+            "the request is still {} tokens too large after {MOST_PLANS} plans",
+            plan.request_estimate.upper - budget.hard
+        ))),
+        _ => sendable(job, chat, live, plan).await,
+    }
+}
+
+async fn sendable(job: &Job, chat: &Chat, live: &mut Live, plan: Plan) -> Result<Plan, Failure> {
+    if chat.policy.prune && chat.policy.pruning == Pruning::ByAge {
+        let conversation = &live.conversation;
+        let marks = prune::by_age(conversation, &groups::groups(&conversation.rows), &chat.policy);
+        let hard = marks.values().filter(|mark| mark.drops_attachments()).count();
+        if !marks.is_empty() {
+            log::info!("pruned {} tool results (soft {}, hard {hard})", marks.len(), marks.len() - hard);
+        }
+    }
+    live.keep(job, &plan).await?;
+    job.emit(usage_event(&plan));
+    Ok(plan)
+}
+
+/// Looks at the conversation once the reply is whole. A compaction goes on while the next turn may begin.
+async fn settle(
+    job: &Job,
+    chat: &mut Chat,
+    mut live: Live,
+    turn: OwnedMutexGuard<()>,
+    round: u32,
+) -> Result<(), Failure> {
+    live.refresh(job, chat).await?;
+    let plan = chat.plan(&live, Moment::AfterResponse, None, Asked::ORDINARY);
+    match plan.decision {
+        Decision::Send(_) => sendable(job, chat, &mut live, plan).await.map(drop),
+        // The next message will hear of it.
+        Decision::Irreducible { .. } => Ok(()),
+        Decision::Compact(_) => {
+            let Some(held) = job.session.try_compaction() else { return Ok(()) };
+            drop(turn);
+            let order = Order { moment: Moment::AfterResponse, focus: None, reason: None, round };
+            compactor::compact(job, chat, &live, order, held).await
+        }
+    }
+}
+
+/// How full the window is with that request.
+pub(crate) fn usage_event(plan: &Plan) -> Event {
+    let parts = &plan.parts;
+    Event::ContextUsage {
+        expected: plan.request_estimate.expected,
+        upper: plan.request_estimate.upper,
+        window: plan.budget.and_then(|b| b.window),
+        trigger: plan.budget.map(|b| b.trigger),
+        parts: oneclaw_context::assemble::Parts {
+            system: parts.system.expected,
+            tools: parts.tools.expected,
+            summary: parts.summary.expected,
+            messages: parts.messages.expected,
+        },
+    }
+}

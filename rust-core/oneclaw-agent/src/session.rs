@@ -1,0 +1,223 @@
+//! What all runs share, and what the runs of one session share.
+//!
+//! Turns of a session go one after another: `turn` is handed on in the order they asked for it. A compaction may go on
+//! beside a turn, one at a time: `compaction`. Who needs both takes `turn` first. The file is the truth; `version` says
+//! when what a turn has in memory is no longer what is in force (ADR 0011).
+
+use crate::agent::{Offer, Patience};
+use crate::event::Event;
+use crate::failure::Failure;
+use crate::ports::{KeyVault, Surroundings, new_id};
+use crate::stop::{Stop, Why};
+use crate::tools::Registry;
+use oneclaw_context::Policy;
+use oneclaw_model::ModelLimits;
+use oneclaw_providers::Client;
+use oneclaw_store::{Connection, Store, Transaction};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tokio::task::JoinSet;
+
+/// A lock whose holder has panicked holds data that is whole: every change below is one assignment.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What all runs share.
+pub(crate) struct Core {
+    pub store: Arc<Store>,
+    pub client: Client,
+    /// Asks for summaries: less patient, and sends each request once.
+    pub summary_client: Client,
+    pub vault: Arc<dyn KeyVault>,
+    pub surroundings: Arc<dyn Surroundings>,
+    pub tools: Registry,
+    pub offer: Offer,
+    pub patience: Patience,
+    pub policy: RwLock<Arc<Policy>>,
+    pub limits: RwLock<HashMap<(String, String), ModelLimits>>,
+    pub sessions: Mutex<HashMap<String, Arc<Session>>>,
+    pub tasks: Mutex<JoinSet<()>>,
+    pub closing: Stop,
+}
+
+impl Core {
+    pub fn policy(&self) -> Arc<Policy> {
+        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn limits_of(&self, provider_id: &str, model: &str) -> ModelLimits {
+        let limits = self.limits.read().unwrap_or_else(PoisonError::into_inner);
+        limits.get(&(provider_id.to_owned(), model.to_owned())).copied().unwrap_or_default()
+    }
+
+    pub fn now(&self) -> i64 {
+        self.surroundings.now()
+    }
+
+    pub fn new_id(&self) -> String {
+        new_id(self.surroundings.as_ref())
+    }
+
+    /// What the runs of a session share.
+    pub fn session(&self, id: &str) -> Arc<Session> {
+        lock(&self.sessions).entry(id.to_owned()).or_insert_with(|| Arc::new(Session::new(id))).clone()
+    }
+
+    /// Does something that blocks. It is finished even if the caller is dropped.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let store = self.store.clone();
+        match tokio::task::spawn_blocking(move || work(&store)).await {
+            Ok(done) => done,
+            Err(error) => Err(Failure::Internal(error.to_string())),
+        }
+    }
+
+    pub async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> oneclaw_store::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.blocking(move |store| Ok(store.read(query)?)).await
+    }
+
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> oneclaw_store::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.blocking(move |store| Ok(store.write(work)?)).await
+    }
+
+    /// Runs something on its own; `Agent::close` waits for it.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = lock(&self.tasks);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(work);
+    }
+}
+
+/// What the runs of a session share.
+pub(crate) struct Session {
+    pub id: String,
+    turn: Arc<AsyncMutex<()>>,
+    compaction: Arc<AsyncMutex<()>>,
+    version: AtomicU64,
+    /// Messages that are saved and whose turn has not come.
+    waiting: Mutex<HashSet<String>>,
+    /// Runs that are at work: in their turn, or compacting.
+    at_work: Mutex<Vec<Stop>>,
+    /// The last report that was suspiciously small.
+    pub short_report: Mutex<Option<crate::lessons::Report>>,
+}
+
+impl Session {
+    fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            turn: Arc::default(),
+            compaction: Arc::default(),
+            version: AtomicU64::new(0),
+            waiting: Mutex::default(),
+            at_work: Mutex::default(),
+            short_report: Mutex::default(),
+        }
+    }
+
+    /// Which state of boundary, marks and pins is in force.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
+    }
+
+    /// Says that it is another one now.
+    pub fn changed(&self) {
+        self.version.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The messages that wait for their turn.
+    pub fn waiting(&self) -> HashSet<String> {
+        lock(&self.waiting).clone()
+    }
+
+    pub fn wait_in_line(&self, message: &str) {
+        lock(&self.waiting).insert(message.to_owned());
+    }
+
+    pub fn leave_line(&self, message: &str) {
+        lock(&self.waiting).remove(message);
+    }
+
+    /// Stops what is at work.
+    pub fn stop(&self) {
+        lock(&self.at_work).iter().for_each(Stop::stop);
+    }
+
+    /// The right to compact, if nobody has it.
+    pub fn try_compaction(&self) -> Option<OwnedMutexGuard<()>> {
+        self.compaction.clone().try_lock_owned().ok()
+    }
+}
+
+/// One run: a message on its way to its answer, or a compaction.
+pub(crate) struct Job {
+    pub core: Arc<Core>,
+    pub session: Arc<Session>,
+    pub stop: Stop,
+    events: UnboundedSender<Event>,
+}
+
+impl Job {
+    pub fn new(core: Arc<Core>, session: Arc<Session>, stop: Stop, events: UnboundedSender<Event>) -> Self {
+        Self { core, session, stop, events }
+    }
+
+    /// Tells the caller; nobody may be listening any more.
+    pub fn emit(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+
+    /// The result, unless the run is stopped first.
+    pub async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            () = self.stop.wait() => Err(Failure::Stopped),
+            () = self.core.closing.wait() => {
+                self.stop.give(Why::Closing);
+                Err(Failure::Stopped)
+            }
+            done = work => Ok(done),
+        }
+    }
+
+    /// Waits for the session's turn.
+    pub async fn turn(&self) -> Result<OwnedMutexGuard<()>, Failure> {
+        self.unless_stopped(self.session.turn.clone().lock_owned()).await
+    }
+
+    /// Waits for the right to compact.
+    pub async fn compaction(&self) -> Result<OwnedMutexGuard<()>, Failure> {
+        self.unless_stopped(self.session.compaction.clone().lock_owned()).await
+    }
+
+    /// From now on [`Session::stop`] stops this run, until the value is dropped.
+    pub fn at_work(&self) -> AtWork {
+        lock(&self.session.at_work).push(self.stop.clone());
+        AtWork { session: self.session.clone(), stop: self.stop.clone() }
+    }
+}
+
+/// A run that is at work.
+pub(crate) struct AtWork {
+    session: Arc<Session>,
+    stop: Stop,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        lock(&self.session.at_work).retain(|stop| !stop.is(&self.stop));
+    }
+}
