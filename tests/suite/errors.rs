@@ -1,6 +1,8 @@
 //! What services say when they refuse, each in the body it comes in, and what it means: the ways of saying "too long",
 //! and as many that only sound like it.
 
+mod limits;
+
 use ProviderKind::{Anthropic, Gemini, OpenAi};
 use oneclaw_model::ProviderKind;
 use oneclaw_providers::ProviderError;
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 fn answer(kind: ProviderKind, status: u16, body: &Value) -> ProviderError {
-    response(kind, Failure { status, retry_after: None, body: body.to_string().as_bytes() })
+    response(kind, Failure { status, body: body.to_string().as_bytes(), ..Failure::default() })
 }
 
 fn overflow(limit: impl Into<Option<u64>>, requested: impl Into<Option<u64>>) -> ProviderError {
@@ -61,20 +63,26 @@ fn gemini(code: u16, status: &str, message: &str) -> Value {
     json!({"error": {"code": code, "message": message, "status": status}})
 }
 
-fn check(cases: Vec<(ProviderKind, u16, Value, ProviderError)>) {
+type Case = (ProviderKind, u16, Value, ProviderError);
+
+fn check(cases: Vec<Case>) {
     for (kind, status, body, wanted) in cases {
         assert_eq!(answer(kind, status, &body), wanted, "{status} {body}");
-        // The same object in the middle of a stream, where it says by itself what it is.
-        if matches!(wanted, ProviderError::ContextOverflow { .. }) {
-            assert_eq!(in_stream(kind, &body), wanted, "in a stream: {body}");
-        }
     }
+}
+
+/// The same for what says by itself what it is, in the middle of a stream too.
+fn check_anywhere(cases: Vec<Case>) {
+    for (kind, _, body, wanted) in &cases {
+        assert_eq!(in_stream(*kind, body), *wanted, "in a stream: {body}");
+    }
+    check(cases);
 }
 
 #[test]
 fn too_long_is_recognised_with_its_numbers() {
     let invalid = "invalid_request_error";
-    check(vec![
+    check_anywhere(vec![
         (
             Anthropic,
             400,
@@ -323,17 +331,20 @@ fn too_long_is_recognised_with_its_numbers() {
 
 #[test]
 fn an_answer_without_a_word_is_an_overflow_of_cerebras_only() {
+    let silent = |kind, host, status, body| response(kind, Failure { host, status, body, retry_after: None });
     for body in [&b""[..], b" \n", b"null"] {
         for status in [400, 413] {
-            let failure = Failure { status, retry_after: None, body };
-            assert_eq!(response(OpenAi, failure), overflow(None, None));
+            assert_eq!(silent(OpenAi, "api.cerebras.ai", status, body), overflow(None, None));
+        }
+        for host in ["api.openai.com", "127.0.0.1", "notcerebras.ai", "cerebras.ai.example", ""] {
+            assert_eq!(silent(OpenAi, host, 413, body), bytes("HTTP 413"), "{host}");
+            assert_eq!(silent(OpenAi, host, 400, body), invalid("HTTP 400"), "{host}");
         }
     }
-    let silent = |kind, status| response(kind, Failure { status, retry_after: None, body: b"" });
-    assert_eq!(silent(Anthropic, 413), bytes("HTTP 413"));
-    assert_eq!(silent(Anthropic, 400), invalid("HTTP 400"));
-    assert_eq!(silent(OpenAi, 422), invalid("HTTP 422"));
-    assert_eq!(silent(OpenAi, 500), overloaded("HTTP 500"));
+    assert_eq!(silent(Anthropic, "api.cerebras.ai", 413, b""), bytes("HTTP 413"));
+    assert_eq!(silent(Anthropic, "api.cerebras.ai", 400, b""), invalid("HTTP 400"));
+    assert_eq!(silent(OpenAi, "api.cerebras.ai", 422, b""), invalid("HTTP 422"));
+    assert_eq!(silent(OpenAi, "api.cerebras.ai", 500, b""), overloaded("HTTP 500"));
 }
 
 #[test]
@@ -351,7 +362,7 @@ fn what_only_sounds_like_too_long_is_not() {
                  got a string with length 2097152 instead.";
     let image =
         "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes";
-    check(vec![
+    check_anywhere(vec![
         // Bytes.
         (
             Anthropic,
@@ -378,7 +389,6 @@ fn what_only_sounds_like_too_long_is_not() {
             bytes("Body exceeds the limit of 20 MB"),
         ),
         (Anthropic, 400, anthropic(bad, image), bytes(image)),
-        (OpenAi, 413, json!({"error": "Payload Too Large"}), bytes("Payload Too Large")),
         // A field.
         (OpenAi, 400, openai(field, bad, json!("string_above_max_length")), invalid(field)),
         // Limits over time.
@@ -423,13 +433,6 @@ fn what_only_sounds_like_too_long_is_not() {
                 "This request would exceed your organization's rate limit of 40,000 input tokens per minute. Please \
                  reduce the prompt length or the maximum tokens requested.",
             ),
-        ),
-        // Even with the words of an overflow.
-        (
-            OpenAi,
-            429,
-            openai("prompt is too long", "", Value::Null),
-            rate_limited(None, "prompt is too long"),
         ),
         // Output.
         (
@@ -505,6 +508,20 @@ fn what_only_sounds_like_too_long_is_not() {
                 "Please ensure that the number of function response parts is equal",
             ),
             invalid("Please ensure that the number of function response parts is equal"),
+        ),
+    ]);
+}
+
+/// What only the status tells, even against the words.
+#[test]
+fn the_status_alone_tells() {
+    check(vec![
+        (OpenAi, 413, json!({"error": "Payload Too Large"}), bytes("Payload Too Large")),
+        (
+            OpenAi,
+            429,
+            openai("prompt is too long", "", Value::Null),
+            rate_limited(None, "prompt is too long"),
         ),
     ]);
 }
@@ -586,7 +603,7 @@ fn keys_quotas_and_models() {
             unknown_model("Invalid model: x"),
         ),
     ]);
-    let page = Failure { status: 404, retry_after: None, body: b"404 page not found\n" };
+    let page = Failure { status: 404, body: b"404 page not found\n", ..Failure::default() };
     assert_eq!(response(OpenAi, page), invalid("404 page not found"));
 }
 
@@ -607,7 +624,7 @@ fn gemini_says_quota_for_limits_per_minute_too() {
 
 #[test]
 fn faults_of_the_service() {
-    let timeout = ProviderError::Timeout { what: "its own answer", after: Duration::ZERO };
+    let timeout = ProviderError::Timeout { what: "its own answer", after: Duration::ZERO, retry_after: None };
     check(vec![
         (Anthropic, 529, anthropic("overloaded_error", "Overloaded"), overloaded("Overloaded")),
         (
@@ -632,7 +649,8 @@ fn faults_of_the_service() {
         ),
     ]);
     let page = b"<html>\n<head><title>502 Bad Gateway</title></head><body>cloud</body></html>";
-    let failure = Failure { status: 502, retry_after: Some(Duration::from_secs(3)), body: page };
+    let failure =
+        Failure { status: 502, retry_after: Some(Duration::from_secs(3)), body: page, ..Failure::default() };
     let wanted = ProviderError::Overloaded {
         detail: "502 Bad Gateway".into(),
         retry_after: Some(Duration::from_secs(3)),
@@ -674,9 +692,9 @@ fn a_hostile_body_is_bounded_and_harmless() {
         matches!(answer(OpenAi, 400, &huge), ProviderError::InvalidRequest { detail } if detail.chars().count() == 300)
     );
     let deep = "[".repeat(100_000);
-    let failure = Failure { status: 400, retry_after: None, body: deep.as_bytes() };
+    let failure = Failure { status: 400, body: deep.as_bytes(), ..Failure::default() };
     assert!(matches!(response(OpenAi, failure), ProviderError::InvalidRequest { .. }));
-    let failure = Failure { status: 400, retry_after: None, body: &[0xff, 0xfe, 0, b'<', 0x80] };
+    let failure = Failure { status: 400, body: &[0xff, 0xfe, 0, b'<', 0x80], ..Failure::default() };
     assert!(matches!(response(Gemini, failure), ProviderError::InvalidRequest { .. }));
     let escapes = openai("a\u{1b}[2J\nb Bearer abcdefghijkl", "", Value::Null);
     assert_eq!(answer(OpenAi, 400, &escapes), invalid("a\\u{1b}[2J\\nb Bearer [redacted]"));
@@ -687,7 +705,8 @@ fn a_hostile_body_is_bounded_and_harmless() {
 #[test]
 fn errors_are_sentences_and_say_whether_to_try_again() {
     let network = ProviderError::Network { detail: "refused".into() };
-    let slow = ProviderError::Timeout { what: "a connection", after: Duration::from_secs(10) };
+    let slow =
+        ProviderError::Timeout { what: "a connection", after: Duration::from_secs(10), retry_after: None };
     let cases = [
         (
             overflow(8_192, 9_000),

@@ -177,3 +177,25 @@ async fn a_list_that_is_none_is_an_error() {
         Server::with(|_, _| Act::answer("401 Unauthorized", "", "{\"error\":{\"message\":\"no\"}}")).await;
     assert_eq!(listed(&server, ProviderKind::Gemini).await, Err(ProviderError::Auth { detail: "no".into() }));
 }
+
+/// Nothing a service lists makes memory grow without bound.
+#[tokio::test]
+async fn lists_have_their_limits() {
+    let many = |page: usize, count: usize| {
+        let entry = |n: usize| json!({"id": format!("m{page}-{n}"), "name": format!("models/m{page}-{n}"), "context_length": 5});
+        (0..count).map(entry).collect::<Vec<_>>()
+    };
+    let server = Server::with(move |_, _| Act::json(json!({"data": many(0, 12_000)}))).await;
+    assert_eq!(listed(&server, ProviderKind::OpenAi).await.unwrap().len(), 10_000);
+    let server = Server::with(move |page, _| {
+        Act::json(json!({"models": many(page, 3_000), "nextPageToken": page.to_string()}))
+    })
+    .await;
+    assert_eq!(listed(&server, ProviderKind::Gemini).await.unwrap().len(), 10_000);
+    assert_eq!(server.requests().len(), 4);
+    let long = "x".repeat(4 * 1_024 * 1_024);
+    let server = Server::with(move |_, _| Act::json(json!({"data": [], "more": long}))).await;
+    let error = listed(&server, ProviderKind::OpenAi).await;
+    assert_eq!(error, Err(ProviderError::Protocol { detail: "the answer is too long".into() }));
+    assert_eq!(server.requests().len(), 1);
+}

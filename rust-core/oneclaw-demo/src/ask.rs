@@ -16,6 +16,8 @@ pub(crate) struct Ask {
     pub wants_usage: bool,
     /// Whether the reasoning is to be shown.
     pub wants_thinking: bool,
+    /// Whether a model that reasons out of sight is told not to.
+    pub is_reasoning_off: bool,
     pub choice: Choice,
 }
 

@@ -40,7 +40,8 @@ pub(crate) fn answer(
         let name = ask.tools.first().map_or(SOME_TOOL, |tool| &tool.name).to_owned();
         reply = Reply { calls: vec![Call { name, arguments: "{}".into() }], ..Reply::default() };
     }
-    let hidden = if is_reasoning_model(&model.id) { HIDDEN_REASONING.min(room) } else { 0 };
+    let reasons = is_reasoning_model(&model.id) && !ask.is_reasoning_off;
+    let hidden = if reasons { HIDDEN_REASONING.min(room) } else { 0 };
     let (mut reply, mut stop) = cut(reply, room - hidden, counter);
     if order.has(&Fault::CutByLength) {
         let half = reply.text.chars().count() / 2;

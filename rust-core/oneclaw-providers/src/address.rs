@@ -22,10 +22,8 @@ pub struct Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Name, password and query of an address may be secrets.
         let shown = Url::parse(&self.base_url)
-            .map(|url| format!("{}://{}{}", url.scheme(), authority(&url), url.path()))
-            .unwrap_or_else(|_| "[unreadable]".to_owned());
+            .map_or_else(|_| "[unreadable]".to_owned(), |url| without_secrets(&url));
         f.debug_struct("Endpoint")
             .field("kind", &self.kind)
             .field("base_url", &shown)
@@ -42,8 +40,14 @@ pub struct Cleartext {
 }
 
 /// An address that may be spoken to.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Address(Url);
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Address").field(&without_secrets(&self.0)).finish()
+    }
+}
 
 impl Address {
     /// The endpoint's address, or why it is refused.
@@ -93,6 +97,11 @@ impl Address {
     }
 }
 
+/// An address as it may be shown: its name, password and query may be secrets.
+fn without_secrets(url: &Url) -> String {
+    format!("{}://{}{}", url.scheme(), authority(url), url.path())
+}
+
 /// Host and port.
 fn authority(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
@@ -107,7 +116,11 @@ pub(crate) fn is_openai(base_url: &str) -> bool {
 /// Whether the host of an address is that host or one below it.
 pub(crate) fn has_host(base_url: &str, wanted: &str) -> bool {
     let url = Url::parse(base_url.trim()).ok();
-    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    is_host_or_below(url.as_ref().and_then(Url::host_str).unwrap_or_default(), wanted)
+}
+
+/// Whether a host is that host or one below it.
+pub(crate) fn is_host_or_below(host: &str, wanted: &str) -> bool {
     let below = host.strip_suffix(wanted);
     below.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
@@ -213,5 +226,8 @@ mod tests {
             format!("{endpoint:?}"),
             "Endpoint { kind: OpenAi, base_url: \"https://a.example:8443/v1\", key: Some([redacted]) }"
         );
+        endpoint.base_url = "https://a.example:8443/v1?key=hidden".into();
+        let address = Address::of(&endpoint, &Cleartext::default()).unwrap();
+        assert_eq!(format!("{address:?}"), "Address(\"https://a.example:8443/v1\")");
     }
 }

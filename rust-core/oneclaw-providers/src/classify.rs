@@ -4,7 +4,7 @@
 //! Decides nothing about what happens then.
 
 use crate::wording::{self, Numbers};
-use crate::{ProviderError, detail};
+use crate::{ProviderError, address, detail};
 use oneclaw_model::ProviderKind;
 use serde_json::Value;
 use std::time::Duration;
@@ -12,9 +12,14 @@ use std::time::Duration;
 /// How much of a body is looked at.
 const MOST_WORDS: usize = 16 * 1_024;
 
+/// The hosts that say "too long" by an answer without a word.
+const SILENT_HOSTS: [&str; 1] = ["cerebras.ai"];
+
 /// An answer that is no success.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Failure<'a> {
+    /// The service's host.
+    pub host: &'a str,
     /// The HTTP status.
     pub status: u16,
     /// What the `Retry-After` header asks for.
@@ -28,8 +33,8 @@ pub fn response(kind: ProviderKind, failure: Failure<'_>) -> ProviderError {
     let text = String::from_utf8_lossy(failure.body);
     let parsed: Option<Value> = serde_json::from_str(&text).ok();
     let says_nothing = text.trim().is_empty() || parsed.as_ref().is_some_and(|value| value.is_null());
-    if kind == ProviderKind::OpenAi && matches!(failure.status, 400 | 413) && says_nothing {
-        // Cerebras says it this way; nobody else sends these without a word.
+    let is_silent_host = SILENT_HOSTS.iter().any(|host| address::is_host_or_below(failure.host, host));
+    if kind == ProviderKind::OpenAi && matches!(failure.status, 400 | 413) && says_nothing && is_silent_host {
         return ProviderError::ContextOverflow { limit: None, requested: None };
     }
     let mut report = match parsed {
@@ -42,7 +47,7 @@ pub fn response(kind: ProviderKind, failure: Failure<'_>) -> ProviderError {
             code => format!("HTTP {}, {code}", failure.status),
         };
     }
-    report.classify(failure.status, failure.retry_after)
+    report.classify(Some(failure.status), failure.retry_after)
 }
 
 /// What an error object inside a successful answer means: the whole event or the object in it.
@@ -52,7 +57,7 @@ pub fn in_stream(kind: ProviderKind, error: &Value) -> ProviderError {
         let code = if report.code.is_empty() { "no reason given" } else { report.code.as_str() };
         report.message = format!("error in the stream: {code}");
     }
-    let status = report.number.unwrap_or_else(|| status_of(kind, &report.code));
+    let status = report.number.or_else(|| status_of(kind, &report.code));
     report.classify(status, None)
 }
 
@@ -97,8 +102,7 @@ impl Report {
             if message.is_empty() {
                 message = match from.get(key) {
                     Some(Value::String(text)) => text.clone(),
-                    // FastAPI's list of what is wrong with a request.
-                    Some(list @ Value::Array(_)) => list.to_string(),
+                    Some(Value::Array(list)) => complaints(list),
                     _ => String::new(),
                 };
             }
@@ -127,27 +131,39 @@ impl Report {
         }
     }
 
-    fn classify(self, status: u16, retry_after: Option<Duration>) -> ProviderError {
-        let text = format!("{} {}", self.message, self.code).to_lowercase();
+    /// `status` is `None` inside a stream, where no code says which it would have been.
+    fn classify(self, status: Option<u16>, retry_after: Option<Duration>) -> ProviderError {
+        // On lines of their own, so that neither goes on in the other.
+        let text = format!("{}\n{}", self.message, self.code).to_lowercase();
         let detail = detail::clean(&self.message);
         let wait = retry_after.or(self.retry_after).or_else(|| wait_in(&text));
-        let is_quota = wording::has(&wording::QUOTA, &text);
-        match status {
+        let has = |wordings: &[&str]| wording::has(wordings, &text);
+        // What names its time or its credit is meant so, whatever the status; the rest only where the request is at fault.
+        let is_limit = has(&wording::QUOTA) || has(&wording::PER_DAY) || has(&wording::PER_TIME);
+        let is_rate = has(&wording::RATE);
+        match status.unwrap_or_default() {
             _ if text.contains("model_not_found") => return ProviderError::ModelNotFound { detail },
             402 => return ProviderError::Quota { detail },
-            403 if is_quota => return ProviderError::Quota { detail },
+            403 if has(&wording::FLAGGED) || has(&wording::REFUSED) => {
+                return ProviderError::Refused { detail };
+            }
+            403 if is_limit || is_rate => return self.too_much(&text, wait, detail),
             401 | 403 => return ProviderError::Auth { detail },
-            404 if wording::has(&wording::MODEL, &text) => return ProviderError::ModelNotFound { detail },
+            404 if has(&wording::MODEL) || has(&wording::MODEL_ANYWHERE) => {
+                return ProviderError::ModelNotFound { detail };
+            }
             404 => return ProviderError::InvalidRequest { detail },
             408 | 504 | 524 => {
-                return ProviderError::Timeout { what: "its own answer", after: Duration::ZERO };
+                let (what, after) = ("its own answer", Duration::ZERO);
+                return ProviderError::Timeout { what, after, retry_after: wait };
             }
             429 => return self.too_much(&text, wait, detail),
             529 => return ProviderError::Overloaded { detail, retry_after: wait },
             _ => {}
         }
+        let is_own_fault = status.is_some_and(|status| status >= 500);
         // What only sounds like an overflow comes first.
-        if wording::has(&wording::AUTH, &text) {
+        if has(&wording::AUTH) {
             return ProviderError::Auth { detail };
         }
         if let Some(numbers) = wording::first(&wording::OUTPUT_CAP, &text) {
@@ -156,31 +172,42 @@ impl Report {
         if let Some(numbers) = wording::first(&wording::OUTPUT_CAP_EXCLUSIVE, &text) {
             return ProviderError::OutputCap { limit: numbers.limit.map(|limit| limit.saturating_sub(1)) };
         }
-        if wording::has(&wording::BYTES, &text) {
+        if has(&wording::BYTES) {
             return ProviderError::TooManyBytes { detail };
         }
-        if wording::has(&wording::FIELD, &text) {
+        if has(&wording::FIELD) {
             return ProviderError::InvalidRequest { detail };
         }
-        if status < 500 && (is_quota || wording::has(&wording::RATE, &text)) {
-            return self.too_much(&text, wait, detail);
+        if !self.is_coded_overflow() {
+            if is_limit || (is_rate && !is_own_fault) {
+                return self.too_much(&text, wait, detail);
+            }
+            if is_rate {
+                return ProviderError::Overloaded { detail, retry_after: wait };
+            }
+            if has(&wording::REFUSED) && !is_own_fault {
+                return ProviderError::Refused { detail };
+            }
         }
         if let Some(numbers) = self.overflow(&text) {
             return ProviderError::ContextOverflow { limit: numbers.limit, requested: numbers.requested };
         }
         match status {
-            413 => ProviderError::TooManyBytes { detail },
-            500.. => ProviderError::Overloaded { detail, retry_after: wait },
-            _ if wording::has(&wording::MODEL_ANYWHERE, &text) => ProviderError::ModelNotFound { detail },
-            _ => ProviderError::InvalidRequest { detail },
+            Some(413) => ProviderError::TooManyBytes { detail },
+            None | Some(500..) => ProviderError::Overloaded { detail, retry_after: wait },
+            Some(_) if has(&wording::MODEL_ANYWHERE) => ProviderError::ModelNotFound { detail },
+            Some(_) => ProviderError::InvalidRequest { detail },
         }
+    }
+
+    fn is_coded_overflow(&self) -> bool {
+        self.code.split(' ').any(|code| wording::OVERFLOW_CODES.contains(&code))
     }
 
     /// Too long for the window, and the numbers that say how much.
     fn overflow(&self, text: &str) -> Option<Numbers> {
-        let worded = wording::first(&wording::OVERFLOW, text);
-        let is_coded = self.code.split(' ').any(|code| wording::OVERFLOW_CODES.contains(&code));
-        let found = worded.or_else(|| is_coded.then(Numbers::default))?;
+        let worded = wording::first(&wording::OVERFLOW, text).or_else(|| wording::bare_overflow(text));
+        let found = worded.or_else(|| self.is_coded_overflow().then(Numbers::default))?;
         Some(Numbers {
             limit: found.limit.or(self.numbers.limit),
             requested: found.requested.or(self.numbers.requested),
@@ -189,12 +216,16 @@ impl Report {
 
     /// A rate limit or a quota.
     fn too_much(&self, text: &str, wait: Option<Duration>, detail: String) -> ProviderError {
-        // Gemini speaks of quota and billing for its limits per minute as well; the quota's name tells.
-        let is_per_minute = self.quotas.contains("PerMinute") && !self.quotas.contains("PerDay");
-        if wording::has(&wording::QUOTA, text) && !is_per_minute {
+        let numbers = wording::first(&wording::RATE_NUMBERS, text);
+        // Many speak of quota and billing below their limits per minute as well; a time or a request's size tells. With
+        // Gemini the quota's name does.
+        let is_per_day = wording::has(&wording::PER_DAY, text) || self.quotas.contains("PerDay");
+        let is_short =
+            numbers.is_some() || wording::has(&wording::PER_TIME, text) || self.quotas.contains("PerMinute");
+        if is_per_day || (wording::has(&wording::QUOTA, text) && !is_short) {
             return ProviderError::Quota { detail };
         }
-        let numbers = wording::first(&wording::RATE_NUMBERS, text).unwrap_or_default();
+        let numbers = numbers.unwrap_or_default();
         let is_hopeless = match (numbers.limit, numbers.requested) {
             (Some(limit), Some(requested)) => requested > limit,
             _ => wait.is_none() && wording::has(&wording::RATE_TOO_SMALL, text),
@@ -204,9 +235,20 @@ impl Report {
     }
 }
 
-/// The status that an error of that name would have come with; a fault of the service where the name is unknown, as
-/// the request itself had been accepted.
-fn status_of(kind: ProviderKind, code: &str) -> u16 {
+/// What FastAPI finds wrong with a request: where, and in which words. What was sent stands beside it and is left out.
+fn complaints(list: &[Value]) -> String {
+    let complaint = |entry: &Value| {
+        let words = entry.as_str().or_else(|| entry.get("msg")?.as_str())?;
+        let steps = entry.get("loc").and_then(Value::as_array).into_iter().flatten();
+        let step = |step: &Value| step.as_str().map_or_else(|| step.to_string(), str::to_owned);
+        let place = steps.map(step).collect::<Vec<_>>().join(".");
+        Some(if place.is_empty() { words.to_owned() } else { format!("{place}: {words}") })
+    };
+    list.iter().filter_map(complaint).collect::<Vec<_>>().join("; ")
+}
+
+/// The status that an error of that name would have come with.
+fn status_of(kind: ProviderKind, code: &str) -> Option<u16> {
     let has = |names: &[&str]| code.split(' ').any(|word| names.contains(&word));
     let by_name = match kind {
         ProviderKind::Anthropic => [
@@ -243,7 +285,7 @@ fn status_of(kind: ProviderKind, code: &str) -> u16 {
             (&["CANCELLED"], 500),
         ],
     };
-    by_name.into_iter().find(|(names, _)| has(names)).map_or(500, |(_, status)| status)
+    by_name.into_iter().find(|(names, _)| has(names)).map(|(_, status)| status)
 }
 
 /// The words of a body that is no JSON: a page's title, or the text itself.

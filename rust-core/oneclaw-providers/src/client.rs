@@ -5,6 +5,7 @@
 
 use crate::address::{Cleartext, Endpoint};
 use crate::http::{Http, Outgoing, Timing};
+use crate::retry::Failed;
 use crate::{Decoder, Mode, ProviderError, StopReason, StreamEvent, detail, encode, retry};
 use oneclaw_model::{Request, Usage};
 use reqwest::Response;
@@ -18,6 +19,9 @@ use tokio::time::{sleep, timeout};
 const MOST_TEXT: usize = 8 * 1_024 * 1_024;
 /// How long the end of a body is waited for after the end of the reply, so that its connection can be used again.
 const END_OF_BODY: Duration = Duration::from_millis(50);
+/// How long the rest of a body is waited for once the reply has said why it ended: usage may come, or nothing at all
+/// from servers that leave out the end mark.
+const AFTER_REASON: Duration = Duration::from_secs(3);
 
 /// Speaks to model services.
 #[derive(Debug, Clone)]
@@ -44,8 +48,8 @@ impl Client {
         Ok(Self { http: Http::new(timing, cleartext)? })
     }
 
-    /// Sends a turn of a conversation and waits for the first event of the reply. Until then failures that pass are
-    /// tried again.
+    /// Sends a turn of a conversation and waits for the first event of the reply. Failures that pass are tried again:
+    /// those before the first byte of the body, and an error that the service reports as its very first event.
     pub async fn stream(
         &self,
         endpoint: &Endpoint,
@@ -65,7 +69,7 @@ impl Client {
         request: &Request,
     ) -> Result<Reply, ProviderError> {
         let outgoing = self.prepare(endpoint, model, request, Mode::Complete)?;
-        let mut stream = self.open(endpoint, &outgoing).await?;
+        let mut stream = self.open(endpoint, &outgoing).await.map_err(|failed| failed.error)?;
         let mut reply = Reply { text: String::new(), stop: StopReason::End, usage: None, calls: 0 };
         while let Some(event) = stream.next().await {
             match event? {
@@ -105,12 +109,12 @@ impl Client {
     }
 
     /// Sends, and waits for the first event.
-    async fn open(&self, endpoint: &Endpoint, outgoing: &Outgoing) -> Result<EventStream, ProviderError> {
+    async fn open(&self, endpoint: &Endpoint, outgoing: &Outgoing) -> Result<EventStream, Failed> {
         let response = self.http.send(outgoing).await?;
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if content_type.is_some_and(|text| text.to_ascii_lowercase().starts_with("text/html")) {
             let detail = "a web page came instead of a reply; check the address".to_owned();
-            return Err(ProviderError::Protocol { detail });
+            return Err(ProviderError::Protocol { detail }.into());
         }
         let mut stream = EventStream {
             http: self.http.clone(),
@@ -118,10 +122,13 @@ impl Client {
             decoder: Decoder::new(endpoint.kind),
             state: State::Open(Box::new(response)),
             ready: VecDeque::new(),
+            has_begun: false,
         };
         stream.fill().await;
         match stream.state {
-            State::Failed(error) if stream.ready.is_empty() => Err(error),
+            State::Failed(error) if stream.ready.is_empty() => {
+                Err(Failed { error, had_body: stream.has_begun })
+            }
             _ => Ok(stream),
         }
     }
@@ -129,13 +136,13 @@ impl Client {
     /// Tries until it succeeds, fails for good or has been tried often enough.
     pub(crate) async fn retried<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, ProviderError>
     where
-        F: Future<Output = Result<T, ProviderError>>,
+        F: Future<Output = Result<T, Failed>>,
     {
         let timing = self.http.timing;
         for number in 1..timing.attempts {
             let error = match attempt().await {
-                Err(error) if retry::is_worth_another_attempt(&error) => error,
-                outcome => return outcome,
+                Err(failed) if failed.is_worth_another_attempt() => failed.error,
+                outcome => return outcome.map_err(|failed| failed.error),
             };
             let random = RandomState::new().build_hasher().finish();
             let Some(wait) = retry::delay(number - 1, timing.backoff, error.retry_after(), random) else {
@@ -144,7 +151,7 @@ impl Client {
             log::warn!("attempt {number} failed, the next one follows in {} ms: {error}", wait.as_millis());
             sleep(wait).await;
         }
-        attempt().await
+        attempt().await.map_err(|failed| failed.error)
     }
 }
 
@@ -155,6 +162,8 @@ pub struct EventStream {
     decoder: Decoder,
     state: State,
     ready: VecDeque<StreamEvent>,
+    /// Bytes of the body have come.
+    has_begun: bool,
 }
 
 enum State {
@@ -194,22 +203,38 @@ impl EventStream {
         while self.ready.is_empty()
             && let State::Open(response) = &mut self.state
         {
-            let chunk = self.http.chunk(response).await;
+            let idle = self.http.timing.idle;
+            let wait = if self.decoder.has_reason() { idle.min(AFTER_REASON) } else { idle };
+            let chunk = self.http.chunk(response, wait).await;
+            self.has_begun |= matches!(&chunk, Ok(Some(bytes)) if !bytes.is_empty());
             let mut events = Vec::new();
             let (outcome, is_end) = match chunk {
                 Ok(Some(bytes)) => (self.decoder.push(&bytes, &mut events), false),
                 Ok(None) => (self.decoder.finish(&mut events), true),
-                Err(error) => (Err(error), true),
+                Err(error) => (self.broken(error, &mut events), true),
             };
             let has_stopped = matches!(events.last(), Some(StreamEvent::Stopped(_)));
             self.ready.extend(events);
             let state = std::mem::replace(&mut self.state, State::Over);
             self.state = match (outcome, state) {
                 (Err(error), _) => State::Failed(self.redacted(error)),
-                (Ok(()), State::Open(response)) if has_stopped => State::Stopped(response),
                 (Ok(()), _) if is_end => State::Over,
+                (Ok(()), State::Open(response)) if has_stopped => State::Stopped(response),
                 (Ok(()), state) => state,
             };
+        }
+    }
+
+    /// The connection broke or fell silent. If the reply is whole without the rest, that does not matter; if the last
+    /// thing the service said was an error, that error says more.
+    fn broken(&mut self, error: ProviderError, events: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
+        match self.decoder.finish(events) {
+            Ok(()) => Ok(()),
+            Err(ProviderError::Protocol { .. }) => {
+                events.clear();
+                Err(error)
+            }
+            Err(reported) => Err(reported),
         }
     }
 

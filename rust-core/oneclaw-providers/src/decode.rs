@@ -5,7 +5,7 @@
 //! the same for every chunking.
 
 use crate::draft::protocol;
-use crate::json::{self, First};
+use crate::json::{self, Few, First};
 use crate::sse::{self, Splitter, SseError};
 use crate::{ProviderError, StreamEvent, anthropic, classify, gemini, openai};
 use oneclaw_model::ProviderKind;
@@ -128,6 +128,15 @@ impl Decoder {
         self.close(outcome)
     }
 
+    /// Whether the reply has given the reason for its end and nothing is missing but the end mark.
+    pub fn has_reason(&self) -> bool {
+        match &self.dialect {
+            Dialect::OpenAi(dialect) => dialect.has_reason(),
+            // Anthropic's end is an event, and Gemini's the end of the body: earlier models gave a reason in every event.
+            Dialect::Anthropic(_) | Dialect::Gemini(_) => false,
+        }
+    }
+
     fn close(&mut self, outcome: Result<(), ProviderError>) -> Result<(), ProviderError> {
         self.outcome = Some(outcome.clone());
         outcome
@@ -227,6 +236,21 @@ impl Dialect {
                 Ok(Flow::More)
             }
             Self::OpenAi(dialect) if event.name == "error" => Err(dialect.error(data).into()),
+            // Gemini wraps its errors in a list, in OpenAI's dialect too.
+            Self::OpenAi(dialect) if data.trim_ascii_start().starts_with('[') => {
+                let chunks: Few<openai::decode::Chunk<'_>> = json::parse(data, &mut spare)?;
+                for chunk in chunks.0 {
+                    dialect.read(chunk, data, out)?;
+                }
+                Ok(Flow::More)
+            }
+            Self::Gemini(dialect) if data.trim_ascii_start().starts_with('[') => {
+                let responses: Few<gemini::decode::Response<'_>> = json::parse(data, &mut spare)?;
+                for response in responses.0 {
+                    dialect.read(response, out)?;
+                }
+                Ok(Flow::More)
+            }
             Self::OpenAi(dialect) => dialect.read(json::parse(data, &mut spare)?, data, out),
             Self::Anthropic(dialect) => dialect.read(event.name, json::parse(data, &mut spare)?, out),
             Self::Gemini(dialect) => dialect.read(json::parse(data, &mut spare)?, out),

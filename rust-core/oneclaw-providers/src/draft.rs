@@ -83,7 +83,8 @@ impl Draft {
         Ok(call)
     }
 
-    /// A piece of a call's arguments, if there is one. What comes after the call is complete is passed over.
+    /// A piece of a call's arguments, if there is one. White space before the first letter is left out, so that
+    /// arguments of nothing else are none; what comes after the call is complete is passed over.
     pub(crate) fn argue(
         &mut self,
         call: usize,
@@ -92,8 +93,12 @@ impl Draft {
     ) -> Result<(), ProviderError> {
         self.spend(piece.len())?;
         if let Some(call) = self.calls.get_mut(call)
-            && call.stage != Stage::Completed
             && !piece.is_empty()
+            && match call.stage {
+                Stage::Started => !piece.trim_ascii().is_empty(),
+                Stage::Arguing => true,
+                Stage::Completed => false,
+            }
         {
             call.stage = Stage::Arguing;
             out.push(StreamEvent::CallArguments { id: call.id.clone(), delta: piece.into_owned() });

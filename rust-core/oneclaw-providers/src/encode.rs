@@ -161,38 +161,66 @@ pub(crate) fn parameters(schema: &Value) -> Value {
     Value::Object(object)
 }
 
-/// Call ids as the service takes them. A conversation may come from another service with other rules.
-pub(crate) struct CallIds(HashMap<String, String>);
+/// Call ids as the service takes them. A conversation may come from another service with other rules, and from several
+/// replies that each counted their calls from the start.
+pub(crate) struct CallIds {
+    /// The id to send for each id and the how manieth call it names.
+    replaced: HashMap<(String, usize), String>,
+    /// How many calls of each id were sent.
+    sent: HashMap<String, usize>,
+}
 
 impl CallIds {
-    /// The ids of a request; those that do not fit are replaced, the same way in every request.
+    /// The ids of a request; those that do not fit or name a second call are replaced, the same way in every request.
     pub fn of(request: &Request, fits: fn(&str) -> bool) -> Self {
-        let ids = || {
-            request.messages.iter().flat_map(|message| {
-                let (calls, answered) = match message {
-                    RequestMessage::Assistant { calls, .. } => (calls.as_slice(), None),
-                    RequestMessage::ToolResult { call, .. } => (&[][..], Some(call.as_str())),
-                    RequestMessage::User { .. } => (&[][..], None),
-                };
-                calls.iter().map(|call| call.id.as_str()).chain(answered)
-            })
-        };
-        let mut used: HashSet<String> = ids().filter(|id| fits(id)).map(str::to_owned).collect();
-        let mut replaced = HashMap::new();
-        for id in ids().filter(|id| !fits(id)) {
-            if !replaced.contains_key(id) {
-                let free =
-                    (0u64..).map(|n| made_up(id, n)).find(|new| !used.contains(new)).unwrap_or_default();
-                used.insert(free.clone());
-                replaced.insert(id.to_owned(), free);
+        let calls = request.messages.iter().flat_map(|message| match message {
+            RequestMessage::Assistant { calls, .. } => calls.as_slice(),
+            RequestMessage::User { .. } | RequestMessage::ToolResult { .. } => &[],
+        });
+        // Results without a call keep their id as far as it fits.
+        let answered = request.messages.iter().filter_map(|message| match message {
+            RequestMessage::ToolResult { call, .. } => Some(call.as_str()),
+            RequestMessage::User { .. } | RequestMessage::Assistant { .. } => None,
+        });
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut odd: Vec<(&str, usize)> = Vec::new();
+        for id in calls.map(|call| call.id.as_str()) {
+            let number = seen.entry(id).or_default();
+            *number += 1;
+            if *number > 1 || !fits(id) {
+                odd.push((id, *number));
             }
         }
-        Self(replaced)
+        for id in answered {
+            if !seen.contains_key(id) {
+                seen.insert(id, 1);
+                if !fits(id) {
+                    odd.push((id, 1));
+                }
+            }
+        }
+        let mut used: HashSet<String> =
+            seen.keys().filter(|id| fits(id)).map(|id| (*id).to_owned()).collect();
+        let mut replaced = HashMap::new();
+        for (id, number) in odd {
+            let free = (0u64..).map(|n| made_up(id, n)).find(|new| !used.contains(new)).unwrap_or_default();
+            used.insert(free.clone());
+            replaced.insert((id.to_owned(), number), free);
+        }
+        Self { replaced, sent: HashMap::new() }
     }
 
-    /// The id to send.
-    pub fn get<'a>(&'a self, id: &'a str) -> &'a str {
-        self.0.get(id).map_or(id, String::as_str)
+    /// The id to send with the next call of that id.
+    pub fn call(&mut self, id: &str) -> String {
+        let number = self.sent.entry(id.to_owned()).or_default();
+        *number += 1;
+        self.result(id)
+    }
+
+    /// The id to send with a result: that of the newest call of that id.
+    pub fn result(&self, id: &str) -> String {
+        let number = self.sent.get(id).copied().unwrap_or(1);
+        self.replaced.get(&(id.to_owned(), number)).map_or(id, String::as_str).to_owned()
     }
 }
 
@@ -231,10 +259,25 @@ mod tests {
         let messages = vec![assistant(&["a.b", "a_b", &taken])];
         let request = Request { messages, ..Request::default() };
         let fits = |id: &str| !id.contains('.');
-        let ids = CallIds::of(&request, fits);
-        assert_eq!((ids.get("a_b"), ids.get(&taken)), ("a_b", taken.as_str()));
-        assert_eq!(ids.get("a.b"), made_up("a.b", 1));
-        assert_eq!(ids.get("a.b").len(), 9);
+        let mut ids = CallIds::of(&request, fits);
+        assert_eq!((ids.call("a_b"), ids.call(&taken)), ("a_b".to_owned(), taken.clone()));
+        assert_eq!((ids.call("a.b"), ids.result("a.b")), (made_up("a.b", 1), made_up("a.b", 1)));
+        assert_eq!(ids.result("a.b").len(), 9);
+    }
+
+    #[test]
+    fn every_call_has_an_id_of_its_own() {
+        let messages = vec![assistant(&["call_0", "call_1"]), assistant(&["call_0"]), assistant(&["call_0"])];
+        let request = Request { messages, ..Request::default() };
+        let mut ids = CallIds::of(&request, |_| true);
+        let mut sent = HashSet::new();
+        for id in ["call_0", "call_1", "call_0", "call_0"] {
+            let new = ids.call(id);
+            assert_eq!(ids.result(id), new);
+            assert!(sent.insert(new));
+        }
+        assert!(sent.contains("call_0") && sent.contains("call_1"));
+        assert_eq!(ids.result("unknown"), "unknown");
     }
 
     #[test]

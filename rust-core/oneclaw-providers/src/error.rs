@@ -81,6 +81,8 @@ pub enum ProviderError {
         what: &'static str,
         /// How long; zero where the service gave up, not we.
         after: Duration,
+        /// How long the service asks to wait, where it gave up.
+        retry_after: Option<Duration>,
     },
     /// The answer is not what the protocol says.
     #[error("The service's answer cannot be read: {detail}")]
@@ -120,7 +122,9 @@ impl ProviderError {
     /// How long the service asks to wait, if it says so.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { retry_after, .. } | Self::Overloaded { retry_after, .. } => *retry_after,
+            Self::RateLimited { retry_after, .. }
+            | Self::Overloaded { retry_after, .. }
+            | Self::Timeout { retry_after, .. } => *retry_after,
             _ => None,
         }
     }

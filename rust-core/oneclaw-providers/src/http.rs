@@ -4,6 +4,7 @@
 
 use crate::address::{Address, Cleartext, Endpoint};
 use crate::classify::{self, Failure};
+use crate::retry::Failed;
 use crate::{ApiKey, ProviderError, detail, retry};
 use oneclaw_model::ProviderKind;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -23,7 +24,7 @@ const MOST_ERROR_BYTES: usize = 64 * 1_024;
 /// How long an error's body is waited for; what has come by then has to do.
 const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
 /// How much of a list is read.
-const MOST_LIST_BYTES: usize = 16 * 1_024 * 1_024;
+const MOST_LIST_BYTES: usize = 4 * 1_024 * 1_024;
 /// How fast a line sends at least: the wait for an answer starts when the request is out.
 const BYTES_PER_SECOND: usize = 64 * 1_024;
 /// Connections that were idle for longer are not used again: a phone changes networks, and a dead one looks alive.
@@ -110,9 +111,9 @@ impl Http {
         let upload = Duration::from_secs((outgoing.bytes / BYTES_PER_SECOND) as u64);
         let wait = self.timing.idle.saturating_add(upload);
         let response = match timeout(wait, client.execute(request)).await {
-            Err(_) => return Err(ProviderError::Timeout { what: ANSWER, after: wait }),
+            Err(_) => return Err(silence(ANSWER, wait)),
             Ok(Err(error)) if error.is_connect() && error.is_timeout() => {
-                return Err(ProviderError::Timeout { what: CONNECTION, after: self.timing.connect });
+                return Err(silence(CONNECTION, self.timing.connect));
             }
             Ok(Err(error)) => return Err(outgoing.redacted(ProviderError::Network { detail: words(error) })),
             Ok(Ok(response)) => response,
@@ -122,7 +123,7 @@ impl Http {
             return Ok(response);
         }
         if status.is_redirection() {
-            return Err(redirected(&response));
+            return Err(outgoing.redacted(redirected(&response)));
         }
         Err(self.failure(outgoing, response).await)
     }
@@ -148,29 +149,39 @@ impl Http {
             Some(key) => detail::without(&String::from_utf8_lossy(&body), key).into_bytes(),
             None => body,
         };
-        let error = classify::response(outgoing.kind, Failure { status, retry_after, body: &body });
+        let host = outgoing.request.url().host_str().unwrap_or_default();
+        let error = classify::response(outgoing.kind, Failure { host, status, retry_after, body: &body });
         outgoing.redacted(error)
     }
 
-    /// The next bytes of a body; `None` at its end.
-    pub async fn chunk(&self, response: &mut Response) -> Result<Option<Vec<u8>>, ProviderError> {
-        match timeout(self.timing.idle, response.chunk()).await {
-            Err(_) => Err(ProviderError::Timeout { what: REST, after: self.timing.idle }),
+    /// The next bytes of a body; `None` at its end. They are waited for that long.
+    pub async fn chunk(
+        &self,
+        response: &mut Response,
+        wait: Duration,
+    ) -> Result<Option<Vec<u8>>, ProviderError> {
+        match timeout(wait, response.chunk()).await {
+            Err(_) => Err(silence(REST, wait)),
             Ok(Err(error)) => Err(ProviderError::Network { detail: words(error) }),
             Ok(Ok(bytes)) => Ok(bytes.map(Vec::from)),
         }
     }
 
     /// The whole body of an answer that is a list.
-    pub async fn body(&self, mut response: Response) -> Result<Vec<u8>, ProviderError> {
+    pub async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failed> {
         let mut body = Vec::new();
-        while let Some(bytes) = self.chunk(&mut response).await? {
-            if body.len() + bytes.len() > MOST_LIST_BYTES {
-                return Err(ProviderError::Protocol { detail: "the answer is too long".to_owned() });
+        loop {
+            match self.chunk(&mut response, self.timing.idle).await {
+                Ok(None) => return Ok(body),
+                Ok(Some(bytes)) if body.len() + bytes.len() > MOST_LIST_BYTES => {
+                    return Err(
+                        ProviderError::Protocol { detail: "the answer is too long".to_owned() }.into()
+                    );
+                }
+                Ok(Some(bytes)) => body.extend_from_slice(&bytes),
+                Err(error) => return Err(Failed { error, had_body: !body.is_empty() }),
             }
-            body.extend_from_slice(&bytes);
         }
-        Ok(body)
     }
 }
 
@@ -248,6 +259,11 @@ fn authorise(endpoint: &Endpoint, headers: &mut HeaderMap) -> Result<(), Provide
     value.set_sensitive(true);
     headers.insert(name, value);
     Ok(())
+}
+
+/// Nothing came for that long.
+fn silence(what: &'static str, after: Duration) -> ProviderError {
+    ProviderError::Timeout { what, after, retry_after: None }
 }
 
 /// Only the host is named: the rest of an address may hold secrets.

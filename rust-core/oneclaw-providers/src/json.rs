@@ -4,6 +4,7 @@
 //! a count belongs, half of a surrogate pair. It does *not* know any service's fields. Texts borrow from the payload
 //! where they hold no escapes; nothing is read into a tree.
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -151,6 +152,58 @@ impl<'de, T: Deserialize<'de>> FromAny<'de> for Few<T> {
     }
 }
 
+/// An object; null, an empty text and an empty list count as none.
+#[derive(Debug)]
+pub(crate) struct Maybe<T>(pub Option<T>);
+
+impl<T> Default for Maybe<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MaybeVisitor(PhantomData))
+    }
+}
+
+struct MaybeVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for MaybeVisitor<T> {
+    type Value = Maybe<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Maybe<T>, E> {
+        Ok(Maybe(None))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Maybe<T>, E> {
+        if text.is_empty() { Ok(Maybe(None)) } else { Err(E::custom("a text in the place of an object")) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Maybe<T>, A::Error> {
+        match list.next_element::<IgnoredAny>()? {
+            None => Ok(Maybe(None)),
+            Some(_) => Err(A::Error::custom("a list in the place of an object")),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Maybe<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|value| Maybe(Some(value)))
+    }
+}
+
+/// Whether a JSON value says nothing: an empty object, list or text, null or false.
+pub(crate) fn is_blank(raw: &RawValue) -> bool {
+    let letters = raw.get().bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let start: Vec<u8> = letters.take(6).collect();
+    [&b"{}"[..], b"[]", b"\"\"", b"null", b"false"].contains(&start.as_slice())
+}
+
 /// The arguments of a call as JSON text: what the text says where they come as a text, else the object letter for
 /// letter. Empty where there are none.
 pub(crate) fn arguments<'a>(raw: Option<&'a RawValue>) -> serde_json::Result<Cow<'a, str>> {
@@ -292,6 +345,18 @@ mod tests {
             assert!(payload.text.is_empty(), "{value}");
             assert_eq!(payload.count.0, 0, "{value}");
             assert!(payload.first.0.is_none() && payload.few.0.is_empty(), "{value}");
+        }
+    }
+
+    #[test]
+    fn objects_may_be_missing_in_many_ways() {
+        for value in ["null", "\"\"", "[]", " [ ] "] {
+            assert!(serde_json::from_str::<Maybe<Payload<'_>>>(value).unwrap().0.is_none(), "{value}");
+        }
+        let there = serde_json::from_str::<Maybe<Payload<'_>>>(r#"{"text":"a"}"#).unwrap().0;
+        assert_eq!(there.unwrap().text.0, "a");
+        for value in ["\"a\"", "[1]", "3", "true"] {
+            assert!(serde_json::from_str::<Maybe<Payload<'_>>>(value).is_err(), "{value}");
         }
     }
 

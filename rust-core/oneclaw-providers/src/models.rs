@@ -9,6 +9,7 @@ use crate::{Client, ProviderError};
 use oneclaw_model::ProviderKind;
 use reqwest::Url;
 use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 
 /// A model that a service offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Page {
 
 /// More parts than this are no list of models.
 const MOST_PAGES: usize = 50;
+/// More models than this nobody chooses from; the rest is left out.
+const MOST_MODELS: usize = 10_000;
 /// More models than this are not asked about one by one.
 const MOST_SHOWN: usize = 100;
 
@@ -64,9 +67,9 @@ impl Client {
                 url.query_pairs_mut().append_pair(mark, next);
             }
             let page = read(&self.list(endpoint, url).await?);
-            models.extend(page.models);
+            models.extend(page.models.into_iter().take(MOST_MODELS - models.len()));
             // The same mark again would go round in circles.
-            if page.next.is_none() || page.next == next {
+            if page.next.is_none() || page.next == next || models.len() == MOST_MODELS {
                 break;
             }
             next = page.next;
@@ -82,6 +85,7 @@ impl Client {
         address: &Address,
     ) -> Result<Vec<ListedModel>, ProviderError> {
         let mut models = openai(&self.list(endpoint, address.join("models")).await?);
+        models.truncate(MOST_MODELS);
         if is_openai(&endpoint.base_url) || models.iter().any(|model| model.window.is_some()) {
             return Ok(models);
         }
@@ -91,10 +95,10 @@ impl Client {
         } else if let Ok(body) = self.once(Outgoing::get(endpoint, address.at_root("/api/v0/models"))?).await
         {
             let known = serde_json::from_slice(&body).map(|list| lm_studio(&list)).unwrap_or_default();
+            let windows: HashMap<String, Option<u64>> =
+                known.into_iter().map(|found| (found.id, found.window)).collect();
             for model in &mut models {
-                if let Some(found) = known.iter().find(|found| found.id == model.id) {
-                    model.window = found.window;
-                }
+                model.window = windows.get(&model.id).copied().flatten();
             }
         }
         Ok(models)
@@ -105,8 +109,9 @@ impl Client {
             && let Ok(body) = self.once(outgoing).await
         {
             let tags = serde_json::from_slice(&body).map(|list| ollama_tags(&list)).unwrap_or_default();
+            let mut known: HashSet<String> = models.iter().map(|model| model.id.clone()).collect();
             for id in tags {
-                if !models.iter().any(|model| model.id == id) {
+                if models.len() < MOST_MODELS && known.insert(id.clone()) {
                     models.push(ListedModel { id, name: None, window: None, max_output: None });
                 }
             }
@@ -130,7 +135,7 @@ impl Client {
     }
 
     async fn once(&self, outgoing: Outgoing) -> Result<Vec<u8>, ProviderError> {
-        self.http.body(self.http.send(&outgoing).await?).await
+        self.http.body(self.http.send(&outgoing).await?).await.map_err(|failed| failed.error)
     }
 }
 

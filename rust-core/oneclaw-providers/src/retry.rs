@@ -10,21 +10,52 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
 /// How long to wait before the attempt after this one (the first is 0); `None` where it is not worth it. Waits double,
-/// and half of each is left to chance so that many clients do not come back at once.
+/// and half of each is left to chance so that many clients do not come back at once. What the service asks for can make
+/// a wait longer, not shorter: "at once" is no time to come back to a service in trouble.
 pub fn delay(attempt: u32, base: Duration, retry_after: Option<Duration>, random: u64) -> Option<Duration> {
-    if let Some(asked) = retry_after {
-        return (asked <= LONGEST_WAIT).then_some(asked);
+    let asked = retry_after.unwrap_or_default();
+    if asked > LONGEST_WAIT {
+        return None;
     }
     let whole = base.saturating_mul(2u32.saturating_pow(attempt)).min(LONGEST_BACKOFF);
     let share = (random % 1_001) as f64 / 1_000.0;
-    Some(whole.mul_f64(0.5 + share / 2.0))
+    Some(whole.mul_f64(0.5 + share / 2.0).max(asked))
 }
 
-/// Whether the transport may send the same request again by itself. After a long silence it does not: the service may
-/// be at work on the first one, and the user has waited once already.
-pub(crate) fn is_worth_another_attempt(error: &ProviderError) -> bool {
+/// An attempt that failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub error: ProviderError,
+    /// Bytes of the answer's body had come.
+    pub had_body: bool,
+}
+
+impl From<ProviderError> for Failed {
+    fn from(error: ProviderError) -> Self {
+        Self { error, had_body: false }
+    }
+}
+
+impl Failed {
+    /// Whether the transport may send the same request again by itself. A connection that fails once the answer has
+    /// begun is not tried again: the service has worked on the request. An error that the service itself reports in
+    /// place of a reply is.
+    pub(crate) fn is_worth_another_attempt(&self) -> bool {
+        let is_broken = match &self.error {
+            ProviderError::Network { .. } => true,
+            // Zero is the service's word.
+            ProviderError::Timeout { after, .. } => !after.is_zero(),
+            _ => false,
+        };
+        !(self.had_body && is_broken) && is_worth_another_attempt(&self.error)
+    }
+}
+
+/// After a long silence nothing is sent again: the service may be at work on the first request, and the user has waited
+/// once already.
+fn is_worth_another_attempt(error: &ProviderError) -> bool {
     match error {
-        ProviderError::Timeout { what, after } => after.is_zero() || *what == crate::http::CONNECTION,
+        ProviderError::Timeout { what, after, .. } => after.is_zero() || *what == crate::http::CONNECTION,
         other => other.is_retryable(),
     }
 }
@@ -86,10 +117,23 @@ mod tests {
     #[test]
     fn the_service_may_ask_for_a_minute() {
         let asked = |seconds| delay(0, BASE, Some(Duration::from_secs(seconds)), 7);
-        assert_eq!(asked(0), Some(Duration::ZERO));
+        assert_eq!(asked(1), Some(Duration::from_secs(1)));
         assert_eq!(asked(60), Some(Duration::from_secs(60)));
         assert_eq!(asked(61), None);
         assert_eq!(delay(0, BASE, Some(ProviderError::NEVER), 7), None);
+    }
+
+    /// "At once" and dates in the past leave our own wait as it is, chance included.
+    #[test]
+    fn a_short_wait_does_not_replace_our_own() {
+        for asked in [Duration::ZERO, Duration::from_millis(1)] {
+            for (attempt, random) in [(0, 0), (0, 777), (1, 1_000), (2, 3)] {
+                assert_eq!(delay(attempt, BASE, Some(asked), random), delay(attempt, BASE, None, random));
+            }
+        }
+        let between = Duration::from_millis(300);
+        assert_eq!(delay(0, BASE, Some(between), 0), Some(between));
+        assert_eq!(delay(0, BASE, Some(between), 1_000), Some(BASE));
     }
 
     #[test]

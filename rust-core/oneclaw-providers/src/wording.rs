@@ -1,12 +1,13 @@
 //! How services say that something is too long, and how they say things that only sound like it.
 //!
 //! A wording is a text with places for numbers: `{limit}`, `{requested}` and `{plus}` (added to what is requested),
-//! `{}` for a number that says nothing, `{*}` for anything up to what follows. Capitals do not matter.
+//! `{}` for a number that says nothing, `{bytes}` for one with a unit of bytes, `{*}` for anything up to what follows,
+//! `{alone}` where the number before it must count tokens or nothing at all. Capitals do not matter.
 
 use std::ops::ControlFlow;
 
 /// Too long for the window. The more numbers a wording has, the further up it stands.
-pub(crate) const OVERFLOW: [&str; 37] = [
+pub(crate) const OVERFLOW: [&str; 36] = [
     // Anthropic
     "prompt is too long: {requested} tokens > {limit} maximum",
     "input length and `max_tokens` exceed context limit: {requested} + {plus} > {limit}",
@@ -45,8 +46,7 @@ pub(crate) const OVERFLOW: [&str; 37] = [
     "prompt contains {requested} tokens{*}too large for model with {limit} maximum context length",
     "too large for model with {limit} maximum context length",
     // Copilot
-    "prompt token count of {requested} exceeds the limit of {limit}",
-    "exceeds the limit of {limit}",
+    "prompt token count of {requested} exceeds the limit of {limit}{alone}",
     // Qwen
     "range of input length should be [{}, {limit}]",
     // OpenAI without numbers, Bedrock, Groq, MiniMax, z.ai, Ollama, Anthropic on other clouds
@@ -58,6 +58,16 @@ pub(crate) const OVERFLOW: [&str; 37] = [
     "prompt exceeds max length",
     "prompt is too long",
 ];
+
+/// Copilot's short form. Anything can exceed a limit, so what stands before it counts too: see [`bare_overflow`].
+const BARE: &str = "exceeds the limit of {limit}{alone}";
+
+/// What may be too long for a window.
+const BARE_SUBJECTS: [&str; 7] =
+    ["prompt", "token", "context", "input", "request", "message", "conversation"];
+
+/// No model has a smaller window; smaller limits are limits of something else.
+const LEAST_WINDOW: u64 = 512;
 
 /// Error codes and types that say the same.
 pub(crate) const OVERFLOW_CODES: [&str; 4] = [
@@ -83,50 +93,57 @@ pub(crate) const OUTPUT_CAP_EXCLUSIVE: [&str; 2] = [
 ];
 
 /// Bytes, not tokens.
-pub(crate) const BYTES: [&str; 8] = [
+pub(crate) const BYTES: [&str; 6] = [
     "request_too_large",
     "maximum allowed number of bytes",
     "request payload size exceeds the limit",
-    "exceeds the limit of {} bytes",
-    "exceeds the limit of {} mb",
-    "image exceeds {} mb",
-    "image exceeds {}mb",
+    "exceeds the limit of {bytes}",
+    "image exceeds {bytes}",
     "request entity too large",
 ];
 
 /// Limits of one field. Neither fewer messages nor a summary helps.
 pub(crate) const FIELD: [&str; 2] = ["string too long", "string_above_max_length"];
 
-/// What was paid for, or allowed for a day or month, is used up.
-pub(crate) const QUOTA: [&str; 12] = [
+/// What was paid for, or allowed for a day or month, is used up. The word "billing" alone says nothing: links to a
+/// page of that name stand below rate limits too.
+pub(crate) const QUOTA: [&str; 16] = [
     "insufficient_quota",
     "exceeded your current quota",
     "quota exceeded",
     "exceeded your monthly",
-    "billing",
+    "billing details",
+    "plans & billing",
+    "billing_hard_limit",
+    "billing hard limit",
+    "billing_not_active",
+    "specified api usage limits",
     "credit balance",
     "insufficient credits",
     "insufficient balance",
     "requires more credits",
     "out of credits",
-    "per day",
     "daily limit",
 ];
 
+/// Limits for a day: nobody waits for their end.
+pub(crate) const PER_DAY: [&str; 2] = ["per day", "daily limit"];
+
 /// Too much in too short a time.
-pub(crate) const RATE: [&str; 11] = [
+pub(crate) const RATE: [&str; 8] = [
     "rate limit",
     "rate_limit",
     "ratelimit",
     "too many requests",
     "too many tokens",
     "throttl",
-    "per minute",
-    "per min ",
-    "(tpm)",
     "resource_exhausted",
     "resource exhausted",
 ];
+
+/// The short time is named, which settles it.
+pub(crate) const PER_TIME: [&str; 8] =
+    ["per min", "per second", "per hour", "(tpm)", "(rpm)", "{} / min", "tokens / min", "tokens/min"];
 
 /// A rate limit and the size of this request, which decides whether waiting helps.
 pub(crate) const RATE_NUMBERS: [&str; 4] = [
@@ -137,8 +154,13 @@ pub(crate) const RATE_NUMBERS: [&str; 4] = [
 ];
 
 /// The request is larger than a limit per minute, where the numbers do not tell.
-pub(crate) const RATE_TOO_SMALL: [&str; 2] =
-    ["exceeds the limit of {limit} tokens per minute", "must be reduced in order to run"];
+pub(crate) const RATE_TOO_SMALL: [&str; 5] = [
+    "exceeds the limit of {limit} tokens per minute",
+    "exceeds the limit of {limit} tokens per hour",
+    "exceeds the limit of {limit} tokens / min",
+    "exceeds the limit of {limit} tokens/min",
+    "must be reduced in order to run",
+];
 
 /// Keys that do not work, where the status does not say so.
 pub(crate) const AUTH: [&str; 5] =
@@ -149,7 +171,24 @@ pub(crate) const MODEL: [&str; 4] =
     ["model{*}does not exist", "model{*}not found", "models/{*}not found", "model: "];
 
 /// Unknown models, in any answer.
-pub(crate) const MODEL_ANYWHERE: [&str; 3] = ["model_not_found", "invalid model", "model{*}does not exist"];
+pub(crate) const MODEL_ANYWHERE: [&str; 5] = [
+    "model_not_found",
+    "invalid model",
+    "model{*}does not exist",
+    "is not a valid model id",
+    "no endpoints found for",
+];
+
+/// A filter before the model declined, in an answer that is a bad request.
+pub(crate) const REFUSED: [&str; 4] = [
+    "content_filter",
+    "content management policy",
+    "content_policy_violation",
+    "responsibleaipolicyviolation",
+];
+
+/// The same, in an answer that denies access (OpenRouter).
+pub(crate) const FLAGGED: [&str; 2] = ["input was flagged", "flagged for"];
 
 /// What a wording's numbers are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -170,9 +209,26 @@ pub(crate) fn has(wordings: &[&str], text: &str) -> bool {
     first(wordings, text).is_some()
 }
 
+/// Copilot's short form of "too long": only of what counts in tokens, and not of a number of other things.
+pub(crate) fn bare_overflow(text: &str) -> Option<Numbers> {
+    let numbers = find(BARE, text)?;
+    let (before, _) = text.split_once("exceeds the limit of ")?;
+    let subject = before.rsplit(['.', '\n', ';']).next().unwrap_or(before);
+    let counts_others = subject.contains("number of ") && !subject.contains("token");
+    let is_fit = BARE_SUBJECTS.iter().any(|word| subject.contains(word)) && !counts_others;
+    (is_fit && numbers.limit.is_some_and(|limit| limit >= LEAST_WINDOW)).then_some(numbers)
+}
+
 fn find(wording: &str, text: &str) -> Option<Numbers> {
     let pieces = pieces(wording);
-    let Some(Piece::Text(start)) = pieces.first() else { return None };
+    let start = match pieces.first()? {
+        Piece::Text(start) => *start,
+        Piece::Place(_) => {
+            // A number comes first: try wherever one begins.
+            let mut starts = text.match_indices(|c: char| c.is_ascii_digit());
+            return starts.find_map(|(at, _)| match_at(&pieces, text.get(at..)?));
+        }
+    };
     let mut rest = text;
     while let Some(at) = rest.find(start) {
         let here = rest.get(at..)?;
@@ -221,6 +277,8 @@ fn match_at(pieces: &[Piece<'_>], text: &str) -> Option<Numbers> {
                 rest.find(wanted).filter(|at| *at <= WIDEST_GAP).and_then(|at| rest.get(at + wanted.len()..))
             }
             Piece::Text(wanted) => rest.strip_prefix(wanted),
+            Piece::Place("alone") => counts_nothing_else(rest).then_some(rest),
+            Piece::Place("bytes") => bytes(rest),
             Piece::Place("*") => {
                 gap = true;
                 return ControlFlow::Continue(());
@@ -256,6 +314,30 @@ fn match_at(pieces: &[Piece<'_>], text: &str) -> Option<Numbers> {
     Some(numbers)
 }
 
+/// Whether a number that ends here counts tokens, if anything: not `3.75`, `20MB`, `128 tools`, `40 tokens per minute`.
+fn counts_nothing_else(after: &str) -> bool {
+    if let Some(rest) = after.strip_prefix(" tokens") {
+        let rest = rest.trim_start();
+        return !(rest.starts_with("per") || rest.starts_with('/'));
+    }
+    let mut chars = after.chars();
+    match chars.next() {
+        None | Some('\n') => true,
+        Some('/' | '%') => false,
+        Some(c) => c.is_ascii_punctuation() && !chars.as_str().starts_with(|c: char| c.is_ascii_digit()),
+    }
+}
+
+/// What follows a number of bytes at the start of a text: `20 mb`, `10mib`, `3.75 mb`, `100 bytes`.
+fn bytes(text: &str) -> Option<&str> {
+    let after = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '_'));
+    let unit = after.strip_prefix(' ').unwrap_or(after);
+    let units = ["bytes", "byte", "kib", "mib", "gib", "kb", "mb", "gb", "b"];
+    let rest = units.iter().find_map(|name| unit.strip_prefix(name))?;
+    let is_whole = !rest.starts_with(|c: char| c.is_alphanumeric());
+    (after.len() < text.len() && is_whole).then_some(rest)
+}
+
 /// A number at the start of a text, with commas or underscores between its digits, and what follows it.
 fn number(text: &str) -> Option<(u64, &str)> {
     let is_part = |c: char| c.is_ascii_digit() || c == ',' || c == '_';
@@ -280,6 +362,32 @@ mod tests {
         assert_eq!(find("a{*}{limit} c", "a at least 7 c"), numbers(Some(7), None));
         assert_eq!(find("a {limit}", "a 99999999999999999999999"), None);
         assert_eq!(find("a {limit}", "a "), None);
+        assert_eq!(find("{} / min", "limit 3 of 5 / min"), numbers(None, None));
         assert_eq!(find("a{*}b", &format!("a{}b", " ".repeat(WIDEST_GAP + 1))), None);
+    }
+
+    #[test]
+    fn a_bare_limit_counts_tokens() {
+        for text in [
+            "prompt exceeds the limit of 64000",
+            "prompt exceeds the limit of 64,000.",
+            "prompt exceeds the limit of 64000, see the documentation",
+            "your input exceeds the limit of 64000 tokens for this model",
+            "the number of tokens exceeds the limit of 64000)\ninvalid_request_error",
+        ] {
+            assert_eq!(bare_overflow(text).and_then(|numbers| numbers.limit), Some(64_000), "{text}");
+        }
+        for text in ["prompt exceeds the limit of 64000/min", "prompt exceeds the limit of 64000%"] {
+            assert_eq!(bare_overflow(text), None, "{text}");
+        }
+        for (text, rest) in [
+            ("20mb.", Some(".")),
+            ("10 mib", Some("")),
+            ("3.75 mb!", Some("!")),
+            ("8000 pixels", None),
+            ("mb", None),
+        ] {
+            assert_eq!(bytes(text), rest, "{text}");
+        }
     }
 }

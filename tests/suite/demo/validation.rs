@@ -125,9 +125,21 @@ async fn openai_refuses_what_openai_refuses() {
             "Unsupported parameter: 'temperature' is not supported with this model.",
         ),
         (reasoning(json!({"top_p": 0.5})), 400, "Unsupported parameter: 'top_p'"),
+        (
+            with(base.clone(), json!({"reasoning_effort": "low"})),
+            400,
+            "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+        ),
+        (
+            messages(json!([user, {"role": "assistant", "tool_calls": [
+                {"id": "x".repeat(41), "type": "function", "function": {"name": "f", "arguments": "{}"}}]}])),
+            400,
+            "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a \
+             string with length 41 instead.",
+        ),
     ];
     assert_refused(&server, Protocol::OpenAi, cases).await;
-    let fine = reasoning(json!({"max_completion_tokens": 500}));
+    let fine = reasoning(json!({"max_completion_tokens": 500, "reasoning_effort": "low"}));
     assert_eq!(Protocol::OpenAi.send(&server, Form::Whole, &fine).await.unwrap().status, 200);
     let answer =
         Protocol::OpenAi.send(&server, Form::Whole, &reasoning(json!({"max_tokens": 5}))).await.unwrap();
@@ -233,6 +245,34 @@ async fn anthropic_refuses_what_anthropic_refuses() {
         ),
         (with(base.clone(), json!({"top_z": 3})), 400, "top_z: Extra inputs are not permitted"),
         (
+            messages(json!([
+                user,
+                call,
+                says("user", json!([result("t1"), result("t2")])),
+                says("assistant", json!([{"type": "tool_use", "id": "t1", "name": "f", "input": {}}])),
+                says("user", json!([result("t1")])),
+            ])),
+            400,
+            "messages.3.content.0: `tool_use` ids must be unique",
+        ),
+        (
+            messages(json!([
+                user,
+                says("assistant", json!([{"type": "tool_use", "id": "a.b", "name": "f", "input": {}}]))
+            ])),
+            400,
+            "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+        ),
+        (
+            messages(json!([says(
+                "user",
+                json!([{"type": "image",
+                "source": {"type": "base64", "media_type": "image/heic", "data": "AAAA"}}])
+            )])),
+            400,
+            "image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+        ),
+        (
             with(base.clone(), json!({"system": [block("")]})),
             400,
             "system: text content blocks must be non-empty",
@@ -317,7 +357,7 @@ async fn anthropic_refuses_what_anthropic_refuses() {
 
 #[tokio::test]
 async fn gemini_refuses_what_gemini_refuses() {
-    let server = server().await;
+    let server = with_models(&[("demo", 16_000, 4_096), ("gemini-2.5-pro", 16_000, 4_096)]).await;
     let base = Protocol::Gemini.ask("hi");
     let contents = |list: Value| with(base.clone(), json!({"contents": list}));
     let says = |role: &str, parts: Value| json!({"role": role, "parts": parts});
@@ -387,6 +427,36 @@ async fn gemini_refuses_what_gemini_refuses() {
             schema(json!({"type": "object", "properties": {"a": {"type": "array"}}})),
             400,
             "parameters.properties[a].items: missing field.",
+        ),
+        (
+            schema(
+                json!({"type": "object", "properties": {"a": {"anyOf": [], "properties": {"b": {"type": "string"}}}}}),
+            ),
+            400,
+            "parameters.properties[a].properties: only allowed for OBJECT type",
+        ),
+        (
+            schema(json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["x", ""]}}})),
+            400,
+            "parameters.properties[a].enum[1]: cannot be empty",
+        ),
+        (
+            schema(json!({"type": "object", "properties": {"a": {"type": "integer", "enum": ["1"]}}})),
+            400,
+            "parameters.properties[a].enum: only allowed for STRING type",
+        ),
+        (
+            schema(json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"]})),
+            400,
+            "parameters.required[0]: property is not defined",
+        ),
+        (
+            with(
+                base.clone(),
+                json!({"model": "gemini-2.5-pro", "generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
+            ),
+            400,
+            "Budget 0 is invalid. This model only works in thinking mode.",
         ),
         (
             schema(json!({"type": ["string", "null"]})),

@@ -28,17 +28,35 @@ async fn struck(kind: ProviderKind, faults: &[Fault]) -> Outcome {
     let alive = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let before = alive();
     let server = scripted(script.chain([*then()]).collect()).await;
-    let client = client_with(if is_silent { IMPATIENT } else { TIMING });
+    let timing = if is_silent { IMPATIENT } else { TIMING };
+    let client = client_with(timing);
+    let start = Instant::now();
     let said = match client.stream(&endpoint(&server, kind), model(kind), &hello()).await {
         Ok(stream) => rest(stream).await,
         Err(error) => Said::failed(error),
     };
+    let bound = bound(faults, timing);
+    assert!(start.elapsed() < bound, "{kind:?} {faults:?} took {:?}, not {bound:?}", start.elapsed());
     drop(client);
     eventually("a connection is left", || server.open_connections() == 0).await;
     let endings = server.log().iter().map(|exchange| exchange.ending).collect();
     server.stop().await;
     eventually("a task is left", || alive() == before).await;
     Outcome { said, endings }
+}
+
+/// How long a call with those faults may take: what is waited for on purpose, and what a busy machine adds to it.
+fn bound(faults: &[Fault], timing: Timing) -> Duration {
+    const GRACE: Duration = Duration::from_secs(5);
+    let waits = faults.iter().map(|fault| match fault {
+        Fault::Stall | Fault::StallMidway => timing.idle,
+        // Nobody waits longer than a minute: what asks for more is not waited for at all.
+        Fault::TooManyRequests { retry_after: Some(wait) } if wait.as_secs() <= 60 => *wait,
+        // A few thousand pauses, each as long as the system's timer is coarse.
+        Fault::Drip(_) => Duration::from_secs(20),
+        _ => Duration::ZERO,
+    });
+    waits.sum::<Duration>() + GRACE
 }
 
 fn usage(output: &str) -> Option<Usage> {
@@ -98,11 +116,19 @@ fn expected(kind: ProviderKind, fault: &Fault) -> Outcome {
         Fault::TooManyRequests { .. } | Fault::Overloaded | Fault::ServerError(_) => at_last(Ending::Whole),
         // Silence is not: the user has waited once.
         Fault::Stall => {
-            let error = ProviderError::Timeout { what: "the rest of the answer", after: IMPATIENT.idle };
+            let error = ProviderError::Timeout {
+                what: "the rest of the answer",
+                after: IMPATIENT.idle,
+                retry_after: None,
+            };
             once(Said::failed(error), Ending::ClosedEarly)
         }
         Fault::StallMidway => {
-            let error = ProviderError::Timeout { what: "the rest of the answer", after: IMPATIENT.idle };
+            let error = ProviderError::Timeout {
+                what: "the rest of the answer",
+                after: IMPATIENT.idle,
+                retry_after: None,
+            };
             once(broken(kind, half, error), Ending::ClosedEarly)
         }
         Fault::CutMidEvent => {

@@ -92,3 +92,56 @@ async fn completions_as_long_as_a_small_model_can_give() {
         assert_eq!(reply.map(|reply| reply.text), Ok("Fine.".into()), "{kind:?}");
     }
 }
+
+/// Replies without ids are counted from the start each time; a service that wants every id once gets it so.
+#[tokio::test]
+async fn calls_of_several_replies_with_the_same_id() {
+    let mut messages = vec![user("Look.")];
+    for _ in 0..3 {
+        let calls = vec![call("call_0", "look", "{}"), call("call_1", "look", "{}")];
+        messages.push(assistant("", calls.clone()));
+        messages.extend(calls.iter().map(|call| result(call, "blue")));
+    }
+    is_taken(&Request { tools: vec![tool("look")], ..request(messages) }).await;
+}
+
+/// Schemas with keys that Gemini takes beside some types only.
+#[tokio::test]
+async fn odd_schemas() {
+    let schemas = [
+        json!({"type": "object", "properties": {"a": {"type": ["object", "string"], "properties": {"b": {}}, "required": ["b"]}}}),
+        json!({"type": "object", "properties": {"a": {"enum": ["", "x"]}, "b": {"type": "integer", "enum": [1, 2]}},
+            "required": ["a", "gone"], "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+        json!({"type": "object", "properties": {"a": {"description": "Either.", "anyOf": [
+            {"properties": {"x": {"type": "string"}}, "required": ["x"]}, {"type": "array"}, {"required": ["y"]}]}}}),
+    ];
+    for parameters in schemas {
+        let tools = vec![ToolSpec { parameters, ..tool("look") }];
+        let asked = Request { tools, ..hello() };
+        let server = scripted(vec![Step::Reply("Fine.".into())]).await;
+        assert_eq!(ask(&server, ProviderKind::Gemini, &asked).await.error, None);
+    }
+}
+
+#[tokio::test]
+async fn nothing_but_a_blank_message() {
+    is_taken(&request(vec![user(" ")])).await;
+    let empty = request(vec![user("")]);
+    for kind in [ProviderKind::Anthropic, ProviderKind::Gemini] {
+        let server = scripted(vec![Step::Reply("Fine.".into())]).await;
+        assert_eq!(ask(&server, kind, &empty).await.error, None, "{kind:?}");
+    }
+}
+
+/// Each generation is told to reason as little as it can be told.
+#[tokio::test]
+async fn completions_of_models_that_reason() {
+    let models = ["gpt-5", "gpt-5.1", "gpt-5-pro", "gpt-6-mini", "gpt-5-chat-latest"];
+    let server = serve(config(128_000, 8_192, &models)).await;
+    for (model, reasoning) in std::iter::zip(models, [64, 0, 64, 0, 0]) {
+        server.push(Step::Reply("A title".into()));
+        let reply = client().complete(&endpoint(&server, ProviderKind::OpenAi), model, &hello()).await;
+        let reply = reply.unwrap();
+        assert_eq!((reply.text.as_str(), reply.usage.unwrap().reasoning), ("A title", reasoning), "{model}");
+    }
+}

@@ -285,7 +285,11 @@ fn arguments(text: &str) -> Value {
 /// Whether a model of that name reasons out of sight and takes fewer parameters.
 pub(crate) fn is_reasoning_model(id: &str) -> bool {
     let name = id.rsplit('/').next().unwrap_or(id);
-    ["o1", "o3", "o4", "gpt-5"].iter().any(|start| {
-        name.strip_prefix(start).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
-    })
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let generation = name.strip_prefix("gpt-").unwrap_or_default();
+    let digits = generation.find(|c: char| !c.is_ascii_digit()).unwrap_or(generation.len());
+    let (number, rest) = generation.split_at(digits);
+    let is_gpt =
+        number.parse::<u32>().is_ok_and(|number| number >= 5) && ends(rest) && !rest.contains("-chat");
+    is_gpt || ["o1", "o3", "o4"].iter().any(|start| name.strip_prefix(start).is_some_and(ends))
 }

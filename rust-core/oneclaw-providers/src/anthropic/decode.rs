@@ -6,7 +6,7 @@
 
 use crate::decode::{Fault, Flow, reported};
 use crate::draft::{Draft, protocol, word};
-use crate::json::{self, Count, Text};
+use crate::json::{self, Count, Maybe, Text};
 use crate::{StopReason, StreamEvent};
 use oneclaw_model::{ProviderKind, Usage};
 use serde::Deserialize;
@@ -39,13 +39,13 @@ pub(crate) struct Event<'a> {
     #[serde(default)]
     index: Count,
     #[serde(default, borrow)]
-    delta: Option<Delta<'a>>,
+    delta: Maybe<Delta<'a>>,
     #[serde(default, borrow)]
     content_block: Option<Box<Start<'a>>>,
     #[serde(default)]
     message: Option<Box<Message>>,
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Maybe<WireUsage>,
     #[serde(default, borrow)]
     error: Option<&'a RawValue>,
 }
@@ -87,7 +87,7 @@ struct Start<'a> {
 #[derive(Debug, Deserialize)]
 struct Message {
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Maybe<WireUsage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,7 +114,7 @@ impl Dialect {
         let index = event.index.0;
         match kind {
             "content_block_delta" => {
-                if let Some(delta) = event.delta {
+                if let Some(delta) = event.delta.0 {
                     self.delta(index, delta, out)?;
                 }
             }
@@ -133,13 +133,13 @@ impl Dialect {
                     self.complete(block, out)?;
                 }
             }
-            "message_start" => self.usage(event.message.and_then(|message| message.usage), out),
+            "message_start" => self.usage(event.message.and_then(|message| message.usage.0), out),
             "message_delta" => {
-                let reason = event.delta.map(|delta| delta.stop_reason).unwrap_or_default();
+                let reason = event.delta.0.map(|delta| delta.stop_reason).unwrap_or_default();
                 if !reason.is_empty() {
                     self.stop = Some(stop_reason(&reason.0));
                 }
-                self.usage(event.usage, out);
+                self.usage(event.usage.0, out);
             }
             "message_stop" => {
                 self.sign(out);
@@ -153,8 +153,12 @@ impl Dialect {
                 let error = event.error.map_or("null", RawValue::get);
                 return Err(reported(ProviderKind::Anthropic, error).into());
             }
-            // `ping`, and what is yet to be invented.
-            _ => {}
+            // `ping`, and what is yet to be invented; but an error is one whatever it is called.
+            _ => {
+                if let Some(error) = event.error.filter(|error| !json::is_blank(error)) {
+                    return Err(reported(ProviderKind::Anthropic, error.get()).into());
+                }
+            }
         }
         Ok(Flow::More)
     }
@@ -190,7 +194,9 @@ impl Dialect {
                 if let Some(block) = self.blocks.iter_mut().rfind(|block| block.index == index)
                     && !delta.partial_json.is_empty()
                 {
-                    block.early = None;
+                    if !delta.partial_json.0.trim_ascii().is_empty() {
+                        block.early = None;
+                    }
                     self.draft.argue(block.call, delta.partial_json.0, out)?;
                 }
             }

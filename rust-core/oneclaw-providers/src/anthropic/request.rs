@@ -79,7 +79,7 @@ impl Turn {
 }
 
 fn messages(request: &Request) -> Vec<Turn> {
-    let ids = CallIds::of(request, |id| {
+    let mut ids = CallIds::of(request, |id| {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         !id.is_empty() && id.chars().all(is_fine)
     });
@@ -88,10 +88,10 @@ fn messages(request: &Request) -> Vec<Turn> {
         let (role, content) = match message {
             RequestMessage::User { text, attachments } => ("user", user_blocks(text, attachments)),
             RequestMessage::Assistant { text, thinking, calls } => {
-                ("assistant", assistant_blocks(text, thinking, calls, &ids))
+                ("assistant", assistant_blocks(text, thinking, calls, &mut ids))
             }
             RequestMessage::ToolResult { call, text, failed, attachments, .. } => {
-                ("user", vec![result_block(ids.get(call.as_str()), text, *failed, attachments)])
+                ("user", vec![result_block(&ids.result(call.as_str()), text, *failed, attachments)])
             }
         };
         match turns.last_mut() {
@@ -136,7 +136,7 @@ fn user_blocks(text: &str, attachments: &[Attachment]) -> Vec<Value> {
     blocks
 }
 
-fn assistant_blocks(text: &str, thinking: &[Thinking], calls: &[Call], ids: &CallIds) -> Vec<Value> {
+fn assistant_blocks(text: &str, thinking: &[Thinking], calls: &[Call], ids: &mut CallIds) -> Vec<Value> {
     let mut blocks = Vec::new();
     for Thinking { text, signature } in thinking {
         // Without its signature the service refuses the block.
@@ -150,7 +150,7 @@ fn assistant_blocks(text: &str, thinking: &[Thinking], calls: &[Call], ids: &Cal
     for Call { id, name, arguments, .. } in calls {
         blocks.push(json!({
             "type": "tool_use",
-            "id": ids.get(id.as_str()),
+            "id": ids.call(id.as_str()),
             "name": encode::tool_name(name),
             "input": encode::arguments(arguments),
         }));

@@ -5,7 +5,7 @@
 
 use crate::decode::{Fault, Flow, reported};
 use crate::draft::{Draft, protocol, word};
-use crate::json::{self, Count, Few, First, Text};
+use crate::json::{self, Count, Few, First, Maybe, Text};
 use crate::{ProviderError, StopReason, StreamEvent};
 use oneclaw_model::{ProviderKind, Usage};
 use serde::Deserialize;
@@ -25,9 +25,9 @@ pub(crate) struct Response<'a> {
     #[serde(default, borrow)]
     candidates: First<Candidate<'a>>,
     #[serde(default, borrow)]
-    prompt_feedback: Option<PromptFeedback<'a>>,
+    prompt_feedback: Maybe<PromptFeedback<'a>>,
     #[serde(default)]
-    usage_metadata: Option<WireUsage>,
+    usage_metadata: Maybe<WireUsage>,
     #[serde(default, borrow)]
     error: Option<&'a RawValue>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Response<'a> {
 #[serde(rename_all = "camelCase")]
 struct Candidate<'a> {
     #[serde(default, borrow)]
-    content: Option<Content<'a>>,
+    content: Maybe<Content<'a>>,
     #[serde(default, borrow)]
     finish_reason: Text<'a>,
 }
@@ -93,22 +93,27 @@ struct WireUsage {
 impl Dialect {
     /// Reads an event.
     pub(crate) fn read(&mut self, response: Response<'_>, out: &mut Vec<StreamEvent>) -> Result<Flow, Fault> {
-        if let Some(error) = response.error {
+        let has_candidate = response.candidates.0.is_some();
+        if let Some(error) = response.error
+            && !(has_candidate && json::is_blank(error))
+        {
             return Err(reported(ProviderKind::Gemini, error.get()).into());
         }
         if let Some(candidate) = response.candidates.0 {
-            self.answered = true;
-            for part in candidate.content.map(|content| content.parts.0).unwrap_or_default() {
+            let parts = candidate.content.0.map(|content| content.parts.0).unwrap_or_default();
+            // A candidate with nothing in it is none.
+            self.answered |= !parts.is_empty() || !candidate.finish_reason.is_empty();
+            for part in parts {
                 self.part(part, out)?;
             }
             if !candidate.finish_reason.is_empty() {
                 self.finish = Some(reason(&candidate.finish_reason.0));
             }
         }
-        if let Some(usage) = response.usage_metadata {
+        if let Some(usage) = response.usage_metadata.0 {
             self.draft.usage(usage.normalised(), out);
         }
-        if let Some(feedback) = response.prompt_feedback
+        if let Some(feedback) = response.prompt_feedback.0
             && !feedback.block_reason.is_empty()
             && !self.answered
         {

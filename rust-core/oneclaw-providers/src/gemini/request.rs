@@ -11,6 +11,9 @@ const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/hei
 /// Stands where a signature is wanted and there is none, as after a switch of models; the service's own word for it.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
+/// Stands for a message without a word or picture: the first turn has to be the user's.
+const BLANK: &str = "(empty message)";
+
 /// The least reasoning of the models that cannot do without.
 const LEAST_BUDGET: u64 = 128;
 
@@ -123,7 +126,12 @@ fn picture_part(file: &Attachment) -> Option<Value> {
 fn user_parts(text: &str, attachments: &[Attachment]) -> Vec<Value> {
     let text = encode::labelled(text, attachments.iter().filter(|file| picture_part(file).is_none()));
     let first = (!text.is_empty()).then(|| json!({"text": text}));
-    first.into_iter().chain(attachments.iter().filter_map(picture_part)).collect()
+    let mut parts: Vec<Value> =
+        first.into_iter().chain(attachments.iter().filter_map(picture_part)).collect();
+    if parts.is_empty() {
+        parts.push(json!({"text": BLANK}));
+    }
+    parts
 }
 
 fn model_parts(text: &str, calls: &[Call], stand_in: Option<&str>) -> Vec<Value> {

@@ -2,7 +2,11 @@
 //!
 //! Nothing a model needs is lost where it can be said otherwise: references are written out, constants become
 //! enumerations, alternatives become `anyOf`, numbers to choose from go into the description.
+//!
+//! The service refuses a key beside the wrong type (`properties` outside of an object, an `enum` that is no text), and
+//! some of its versions every key beside `anyOf`. So alternatives stand alone, and each carries what is said of all.
 
+use super::keys::{self, Kind};
 use serde_json::{Map, Value, json};
 
 /// How deep a schema may go. References may point at themselves; below this everything is a text.
@@ -10,34 +14,26 @@ const MOST_LEVELS: usize = 24;
 /// How many schemas one tool may unfold to. References that use each other twice double at each level.
 const MOST_SCHEMAS: usize = 2_000;
 
-/// What is taken over as it is.
-const KEPT: [&str; 12] = [
-    "title",
-    "description",
-    "nullable",
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "minProperties",
-    "maxProperties",
-    "pattern",
-    "minimum",
-    "maximum",
-];
+/// What makes an alternative one of its own; what only adds a demand (`required`) cannot be said.
+const SUBSTANCE: [&str; 10] =
+    ["type", "properties", "items", "prefixItems", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
 
 /// A tool's parameters; none where there is nothing to fill in.
 pub(crate) fn parameters(schema: &Value) -> Option<Value> {
     let mut walk = Walk { root: schema, left: MOST_SCHEMAS };
-    let mut out = walk.schema(schema, 0);
-    let has_properties = out.get("properties").and_then(Value::as_object).is_some_and(|p| !p.is_empty());
-    if !has_properties {
-        return None;
+    let mut out = walk.pieces(schema, 0);
+    // A function's parameters are an object, whatever else could be said: alternatives lend it their properties.
+    if let Some(Value::Array(branches)) = out.remove("anyOf") {
+        for branch in branches {
+            let Some(Value::Object(more)) = branch.get("properties") else { continue };
+            keys::merge(&mut out, "properties", Value::Object(more.clone()));
+        }
     }
-    // A function's parameters are an object, whatever else could be said beside.
-    out.retain(|key, _| key != "anyOf" && key != "nullable");
+    out.remove("nullable");
     out.insert("type".into(), json!("object"));
-    Some(Value::Object(out))
+    let out = keys::finish(out);
+    let has_properties = out.get("properties").and_then(Value::as_object).is_some_and(|p| !p.is_empty());
+    has_properties.then_some(Value::Object(out))
 }
 
 struct Walk<'a> {
@@ -46,40 +42,35 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    /// A schema that the service takes.
     fn schema(&mut self, schema: &'a Value, level: usize) -> Map<String, Value> {
-        let any = || Map::from_iter([("type".to_owned(), json!("string"))]);
+        keys::finish(self.pieces(schema, level))
+    }
+
+    /// What a schema says, in keys that the service knows, but not yet in an order that it takes.
+    fn pieces(&mut self, schema: &'a Value, level: usize) -> Map<String, Value> {
         if level > MOST_LEVELS || self.left == 0 {
-            return any();
+            return Map::new();
         }
         self.left -= 1;
-        let Some(object) = schema.as_object() else { return any() };
+        let Some(object) = schema.as_object() else { return Map::new() };
         if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
-            let mut out = self.target(reference).map_or_else(any, |target| self.schema(target, level + 1));
-            if let Some(description) = object.get("description") {
+            let target = self.target(reference);
+            let mut out = target.map_or_else(Map::new, |target| self.pieces(target, level + 1));
+            if let Some(description) = object.get("description").filter(|text| text.is_string()) {
                 out.insert("description".into(), description.clone());
             }
             return out;
         }
-        let mut out = Map::new();
-        for key in KEPT {
-            if let Some(value) = object.get(key) {
-                out.insert(key.to_owned(), value.clone());
-            }
-        }
+        let mut out = keys::kept(object);
         self.merge_all_of(object, &mut out, level);
         self.alternatives(object, &mut out, level);
-        self.types(object, &mut out);
+        types(object, &mut out);
         choices(object, &mut out);
         self.children(object, &mut out, level);
-        let kind = out.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if kind.is_empty() && !out.contains_key("anyOf") {
-            let kind = if out.contains_key("properties") { "object" } else { "string" };
-            out.insert("type".into(), json!(kind));
+        if let Some(format) = object.get("format").filter(|format| format.is_string()) {
+            out.insert("format".into(), format.clone());
         }
-        if kind == "array" && !out.contains_key("items") {
-            out.insert("items".into(), json!({"type": "string"}));
-        }
-        format(object, &mut out);
         out
     }
 
@@ -88,16 +79,11 @@ impl<'a> Walk<'a> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
 
-    /// All of several schemas: their properties together.
+    /// All of several schemas: what they say together.
     fn merge_all_of(&mut self, object: &'a Map<String, Value>, out: &mut Map<String, Value>, level: usize) {
         for part in object.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            for (key, value) in self.schema(part, level + 1) {
-                match (out.get_mut(&key), value) {
-                    (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
-                    (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
-                    (Some(_), _) => {}
-                    (None, value) => drop(out.insert(key, value)),
-                }
+            for (key, value) in self.pieces(part, level + 1) {
+                keys::merge(out, &key, value);
             }
         }
     }
@@ -110,38 +96,16 @@ impl<'a> Walk<'a> {
         if all.iter().any(is_null) {
             out.insert("nullable".into(), json!(true));
         }
+        let has_substance = |schema: &&Value| SUBSTANCE.iter().any(|key| schema.get(key).is_some());
         let mut rest: Vec<Map<String, Value>> = Vec::new();
-        for schema in all.into_iter().filter(|schema| !is_null(schema)) {
-            rest.push(self.schema(schema, level + 1));
+        for schema in all.into_iter().filter(|schema| !is_null(schema) && has_substance(schema)) {
+            rest.push(self.pieces(schema, level + 1));
         }
         if rest.len() > 1 {
             out.insert("anyOf".into(), rest.into_iter().map(Value::Object).collect());
         } else {
             for (key, value) in rest.into_iter().flatten() {
-                out.entry(key).or_insert(value);
-            }
-        }
-    }
-
-    fn types(&mut self, object: &'a Map<String, Value>, out: &mut Map<String, Value>) {
-        let named: Vec<&str> = match object.get("type") {
-            Some(Value::String(one)) => vec![one],
-            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
-            _ => return,
-        };
-        if named.contains(&"null") {
-            out.insert("nullable".into(), json!(true));
-        }
-        let rest: Vec<&str> = named.into_iter().filter(|name| *name != "null").collect();
-        match rest.as_slice() {
-            [] => {}
-            [one] => drop(out.insert("type".into(), json!(one))),
-            several => {
-                let schema = |name: &&str| match *name {
-                    "array" => json!({"type": "array", "items": {"type": "string"}}),
-                    name => json!({"type": name}),
-                };
-                out.insert("anyOf".into(), several.iter().map(schema).collect());
+                keys::merge(out, &key, value);
             }
         }
     }
@@ -152,23 +116,14 @@ impl<'a> Walk<'a> {
             for (name, schema) in properties {
                 children.insert(name.clone(), Value::Object(self.schema(schema, level + 1)));
             }
-            match out.get_mut("properties") {
-                Some(Value::Object(known)) => known.extend(children),
-                _ => drop((!children.is_empty()).then(|| out.insert("properties".into(), children.into()))),
+            // Its own come before those of `allOf`.
+            let others = out.insert("properties".into(), children.into());
+            if let Some(others) = others {
+                keys::merge(out, "properties", others);
             }
         }
-        if let Some(required) = object.get("required").and_then(Value::as_array) {
-            let known = out.get("properties").and_then(Value::as_object);
-            let is_known = |name: &&Value| {
-                name.as_str().is_some_and(|name| known.is_some_and(|known| known.contains_key(name)))
-            };
-            let mut kept: Vec<Value> = required.iter().filter(is_known).cloned().collect();
-            if let Some(Value::Array(before)) = out.get("required") {
-                kept.splice(0..0, before.iter().cloned());
-            }
-            if !kept.is_empty() {
-                out.insert("required".into(), Value::Array(kept));
-            }
+        if let Some(required) = object.get("required").filter(|required| required.is_array()) {
+            keys::merge(out, "required", required.clone());
         }
         // A list of schemas, one for each place, cannot be said; the first speaks for all.
         let tuple =
@@ -177,12 +132,34 @@ impl<'a> Walk<'a> {
         if let Some(items) = first.or_else(|| object.get("items").filter(|items| items.is_object())) {
             let items = self.schema(items, level + 1);
             out.insert("items".into(), Value::Object(items));
-            out.entry("type").or_insert(json!("array"));
         }
     }
 }
 
-/// Enumerations and constants. Only texts can be enumerated; other values are named in the description.
+fn types(object: &Map<String, Value>, out: &mut Map<String, Value>) {
+    let named: Vec<&str> = match object.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => return,
+    };
+    if named.iter().any(|name| name.eq_ignore_ascii_case("null")) {
+        out.insert("nullable".into(), json!(true));
+    }
+    let known: Vec<Kind> = named.into_iter().filter_map(Kind::of).collect();
+    match known.as_slice() {
+        [] => {}
+        [one] => drop(out.insert("type".into(), json!(one.name()))),
+        // Where alternatives are listed as well, they say more.
+        _ if out.contains_key("anyOf") => {}
+        several => {
+            let branches = several.iter().map(|kind| json!({"type": kind.name()})).collect();
+            out.insert("anyOf".into(), branches);
+        }
+    }
+}
+
+/// Enumerations and constants. Only texts can be enumerated, and not the empty one; other values are named in the
+/// description.
 fn choices(object: &Map<String, Value>, out: &mut Map<String, Value>) {
     let constant = object.get("const").map(std::slice::from_ref);
     let listed = object.get("enum").and_then(Value::as_array).map(Vec::as_slice);
@@ -195,7 +172,12 @@ fn choices(object: &Map<String, Value>, out: &mut Map<String, Value>) {
         return;
     }
     if values.iter().all(|value| value.is_string()) {
-        out.insert("enum".into(), values.into_iter().cloned().collect());
+        let texts: Vec<Value> =
+            values.into_iter().filter(|value| value.as_str() != Some("")).cloned().collect();
+        if !texts.is_empty() {
+            out.insert("enum".into(), Value::Array(texts));
+        }
+        out.remove("anyOf");
         out.insert("type".into(), json!("string"));
         return;
     }
@@ -210,22 +192,10 @@ fn choices(object: &Map<String, Value>, out: &mut Map<String, Value>) {
         Value::Bool(_) => "boolean",
         _ => "string",
     };
-    if let Some(kind) = values.first().map(kind) {
+    if let Some(kind) = values.first().map(kind)
+        && !out.contains_key("anyOf")
+    {
         out.entry("type").or_insert(json!(kind));
-    }
-}
-
-/// Formats are few, and others are refused.
-fn format(object: &Map<String, Value>, out: &mut Map<String, Value>) {
-    let Some(format) = object.get("format").and_then(Value::as_str) else { return };
-    let known: &[&str] = match out.get("type").and_then(Value::as_str) {
-        Some("string") => &["date-time"],
-        Some("number") => &["float", "double"],
-        Some("integer") => &["int32", "int64"],
-        _ => &[],
-    };
-    if known.contains(&format) {
-        out.insert("format".into(), json!(format));
     }
 }
 
@@ -250,6 +220,113 @@ mod tests {
     fn nothing_to_fill_in_is_nothing() {
         for schema in [json!({}), json!(null), json!(true), json!({"type": "object", "properties": {}})] {
             assert_eq!(parameters(&schema), None);
+        }
+    }
+
+    /// A property's schema as it is sent.
+    fn property(schema: Value) -> Value {
+        let parameters = parameters(&json!({"type": "object", "properties": {"p": schema}})).unwrap();
+        parameters["properties"]["p"].clone()
+    }
+
+    #[test]
+    fn what_is_said_of_several_types_goes_to_the_one_it_is_said_of() {
+        let schema = json!({
+            "type": ["object", "array", "string", "null"],
+            "description": "Where.",
+            "properties": {"x": {"type": "number"}},
+            "required": ["x"],
+            "items": {"type": "integer"},
+            "minItems": 1,
+            "pattern": "^a",
+        });
+        let wanted = json!({"anyOf": [
+            {"type": "object", "description": "Where.", "nullable": true,
+                "properties": {"x": {"type": "number"}}, "required": ["x"]},
+            {"type": "array", "description": "Where.", "nullable": true, "items": {"type": "integer"}, "minItems": 1},
+            {"type": "string", "description": "Where.", "nullable": true, "pattern": "^a"},
+        ]});
+        assert_eq!(property(schema), wanted);
+    }
+
+    #[test]
+    fn alternatives_of_no_substance_are_left_out() {
+        let object =
+            json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+        let mut schema = object.clone();
+        schema["anyOf"] = json!([{"required": ["a"]}, {"required": ["b"]}, true, {"description": "any"}]);
+        assert_eq!(property(schema.clone()), object);
+        // At the top too, where there are no alternatives at all.
+        assert_eq!(parameters(&schema), Some(object.clone()));
+        schema["anyOf"] =
+            json!([{"properties": {"c": {"type": "string"}}, "required": ["c"]}, {"required": ["a"]}]);
+        let mut wanted = object.clone();
+        wanted["properties"]["c"] = json!({"type": "string"});
+        wanted["required"] = json!(["c"]);
+        assert_eq!(property(schema), wanted);
+    }
+
+    #[test]
+    fn alternatives_stand_alone() {
+        let schema = json!({
+            "type": "object",
+            "description": "One of two.",
+            "properties": {"kind": {"type": "string"}},
+            "required": ["kind"],
+            "oneOf": [
+                {"properties": {"a": {"type": "string"}}, "required": ["a"], "description": "First."},
+                {"properties": {"b": {"type": "string"}}},
+                {"type": "string"},
+            ],
+        });
+        let wanted = json!({"anyOf": [
+            {"type": "object", "description": "First.", "required": ["a", "kind"],
+                "properties": {"kind": {"type": "string"}, "a": {"type": "string"}}},
+            {"type": "object", "description": "One of two.", "required": ["kind"],
+                "properties": {"kind": {"type": "string"}, "b": {"type": "string"}}},
+        ]});
+        assert_eq!(property(schema.clone()), wanted);
+        let top = parameters(&schema).unwrap();
+        assert_eq!(top["required"], json!(["kind"]));
+        assert_eq!(top["properties"].as_object().unwrap().len(), 3);
+        assert_eq!(top.get("anyOf"), None);
+    }
+
+    #[test]
+    fn keys_of_the_wrong_kind_are_left_out() {
+        for (schema, wanted) in [
+            (json!({"type": "string", "enum": ["", "a", ""]}), json!({"type": "string", "enum": ["a"]})),
+            (json!({"enum": [""]}), json!({"type": "string"})),
+            (
+                json!({"type": "string", "description": ["a"], "title": 3, "nullable": "yes", "minLength": "1",
+                    "maxLength": -1, "pattern": {}, "minimum": "0", "format": 7}),
+                json!({"type": "string"}),
+            ),
+            (
+                json!({"type": "number", "minimum": 0.5, "maximum": []}),
+                json!({"type": "number", "minimum": 0.5}),
+            ),
+            (
+                json!({"type": "string", "properties": {"a": {}}, "items": {}, "minItems": 1}),
+                json!({"type": "string"}),
+            ),
+            (json!({"type": "any"}), json!({"type": "string"})),
+            (json!({"type": "INTEGER", "format": "int32"}), json!({"type": "integer", "format": "int32"})),
+            (
+                json!({"type": "array", "maxItems": 3.0}),
+                json!({"type": "array", "items": {"type": "string"}}),
+            ),
+            (
+                json!({"allOf": [{"required": ["a", "b"]}, {"properties": {"a": {"type": "string"}}}]}),
+                json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
+            ),
+            (
+                json!({"type": ["string", "integer"], "enum": ["a", 1]}),
+                json!({"anyOf": [{"type": "string", "description": "One of: \"a\", 1."},
+                    {"type": "integer", "description": "One of: \"a\", 1."}]}),
+            ),
+        ] {
+            assert_eq!(property(schema.clone()), wanted, "{schema}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::decode::{Fault, Flow, reported};
 use crate::draft::{Draft, MAX_CALLS, protocol, word};
-use crate::json::{self, Content, Count, Few, First, Text};
+use crate::json::{self, Content, Count, Few, First, Maybe, Text};
 use crate::{ProviderError, StopReason, StreamEvent};
 use oneclaw_model::{ProviderKind, Usage};
 use serde::Deserialize;
@@ -20,6 +20,9 @@ pub(crate) struct Dialect {
     draft: Draft,
     slots: Vec<Slot>,
     finish: Option<StopReason>,
+    /// The reason stands for the end. Some servers give one with every piece, so the usual one counts as such only
+    /// where nothing else came with it.
+    is_reason_final: bool,
     refused: bool,
 }
 
@@ -32,6 +35,36 @@ struct Slot {
     name: String,
     /// The call of the draft, once there is a name.
     call: Option<usize>,
+    /// How far its arguments are; only looked at where no id tells calls apart.
+    shape: Shape,
+}
+
+/// Whether a text that comes in pieces is a whole JSON object.
+#[derive(Debug, Default)]
+struct Shape {
+    depth: usize,
+    in_string: bool,
+    after_backslash: bool,
+    is_whole: bool,
+}
+
+impl Shape {
+    fn take(&mut self, piece: &str) {
+        for byte in piece.bytes() {
+            match byte {
+                _ if self.after_backslash => self.after_backslash = false,
+                b'\\' if self.in_string => self.after_backslash = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.is_whole |= self.depth == 0;
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,7 +72,7 @@ pub(crate) struct Chunk<'a> {
     #[serde(default, borrow)]
     choices: First<Choice<'a>>,
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Maybe<WireUsage>,
     #[serde(default, borrow)]
     error: Option<&'a RawValue>,
     #[serde(default, borrow)]
@@ -51,12 +84,12 @@ struct Choice<'a> {
     #[serde(default)]
     index: Count,
     #[serde(default, borrow)]
-    delta: Option<Delta<'a>>,
+    delta: Maybe<Delta<'a>>,
     #[serde(default, borrow)]
     finish_reason: Text<'a>,
     /// Where Kimi puts it.
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Maybe<WireUsage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -73,7 +106,7 @@ struct Delta<'a> {
     tool_calls: Few<ToolCall<'a>>,
     /// The form before there were several calls.
     #[serde(default, borrow)]
-    function_call: Option<Function<'a>>,
+    function_call: Maybe<Function<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,7 +116,7 @@ struct ToolCall<'a> {
     #[serde(default, borrow)]
     id: Text<'a>,
     #[serde(default, borrow)]
-    function: Option<Function<'a>>,
+    function: Maybe<Function<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -103,9 +136,9 @@ struct WireUsage {
     #[serde(default)]
     total_tokens: Count,
     #[serde(default)]
-    prompt_tokens_details: Option<PromptDetails>,
+    prompt_tokens_details: Maybe<PromptDetails>,
     #[serde(default)]
-    completion_tokens_details: Option<CompletionDetails>,
+    completion_tokens_details: Maybe<CompletionDetails>,
     /// Where DeepSeek puts it.
     #[serde(default)]
     prompt_cache_hit_tokens: Count,
@@ -131,23 +164,28 @@ impl Dialect {
         data: &str,
         out: &mut Vec<StreamEvent>,
     ) -> Result<Flow, Fault> {
-        if let Some(error) = chunk.error {
+        if let Some(error) = chunk.error
+            && !(chunk.choices.0.is_some() && json::is_blank(error))
+        {
             return Err(reported(ProviderKind::OpenAi, error.get()).into());
         }
         if chunk.object.0 == "error" {
             return Err(self.error(data).into());
         }
-        let mut usage = chunk.usage;
+        let mut usage = chunk.usage.0;
         if let Some(choice) = chunk.choices.0
             && choice.index.0 == 0
         {
-            if let Some(delta) = choice.delta {
+            let before = out.len();
+            if let Some(delta) = choice.delta.0 {
                 self.delta(delta, out)?;
             }
             if !choice.finish_reason.is_empty() {
-                self.finish = Some(reason(&choice.finish_reason.0));
+                let reason = reason(&choice.finish_reason.0);
+                self.is_reason_final = reason != StopReason::End || out.len() == before;
+                self.finish = Some(reason);
             }
-            usage = usage.or(choice.usage);
+            usage = usage.or(choice.usage.0);
         }
         if let Some(usage) = usage {
             self.draft.usage(usage.normalised(), out);
@@ -159,6 +197,11 @@ impl Dialect {
     pub(crate) fn error(&self, data: &str) -> ProviderError {
         let inner = serde_json::from_str(data).ok().and_then(|chunk: Chunk<'_>| chunk.error);
         reported(ProviderKind::OpenAi, inner.map_or(data, RawValue::get))
+    }
+
+    /// Whether the reason for the end was given, and nothing more of the reply is to come.
+    pub(crate) fn has_reason(&self) -> bool {
+        self.finish.is_some() && self.is_reason_final
     }
 
     /// The reply is over.
@@ -199,10 +242,10 @@ impl Dialect {
         self.draft.text(delta.content.text.0, out);
         self.refused |= !delta.refusal.is_empty();
         self.draft.text(delta.refusal.0, out);
-        let legacy = delta.function_call.map(|function| ToolCall {
+        let legacy = delta.function_call.0.map(|function| ToolCall {
             index: None,
             id: Text::default(),
-            function: Some(function),
+            function: Maybe(Some(function)),
         });
         for call in delta.tool_calls.0.into_iter().chain(legacy) {
             self.call(call, out)?;
@@ -212,16 +255,17 @@ impl Dialect {
 
     fn call(&mut self, sent: ToolCall<'_>, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
         let index = sent.index.map(|index| index.0);
-        let (id, function) = (sent.id.0, sent.function.unwrap_or_default());
+        let (id, function) = (sent.id.0, sent.function.0.unwrap_or_default());
         let (name, arguments) = (function.name.0, json::arguments(function.arguments)?);
-        let slot = match self.slot_of(index, &id, &name) {
+        let slot = match self.slot_of(index, &id, &name, &arguments) {
             Some(slot) => slot,
             None => {
                 if self.slots.len() == MAX_CALLS {
                     return Err(protocol(format!("the reply has more than {MAX_CALLS} calls")).into());
                 }
                 self.draft.spend(id.len())?;
-                self.slots.push(Slot { index, id: id.into_owned(), name: String::new(), call: None });
+                let (id, name, shape) = (id.into_owned(), String::new(), Shape::default());
+                self.slots.push(Slot { index, id, name, call: None, shape });
                 self.slots.len() - 1
             }
         };
@@ -237,15 +281,18 @@ impl Dialect {
                 *slot.call.insert(self.draft.start(&slot.id, &slot.name, out)?)
             }
         };
+        if slot.id.is_empty() {
+            slot.shape.take(&arguments);
+        }
         Ok(self.draft.argue(call, arguments, out)?)
     }
 
     /// The call that a piece continues, if it starts none.
     ///
     /// The index tells, where it is sent. But some servers send index 0 for every call: then a name with a new id, or
-    /// another name, starts a call. Some repeat id and name with every piece, and some send another id with every
-    /// piece: neither starts a call.
-    fn slot_of(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+    /// another name, starts a call, and so does the same name where the arguments so far are whole and others begin.
+    /// Some repeat id and name with every piece, and some send another id with every piece: neither starts a call.
+    fn slot_of(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> Option<usize> {
         let at_index = |slot: &Slot| index.is_none() || slot.index == index;
         let same_id = |slot: &Slot| at_index(slot) && !id.is_empty() && slot.id == id;
         let known = self.slots.iter().rposition(same_id);
@@ -254,7 +301,8 @@ impl Dialect {
             let slot = self.slots.get(newest)?;
             let other_id = !id.is_empty() && !slot.id.is_empty();
             let other_name = !slot.name.is_empty() && (index.is_none() || slot.name != name);
-            let starts = !name.is_empty() && (other_id || other_name);
+            let other_arguments = slot.shape.is_whole && arguments.trim_ascii_start().starts_with('{');
+            let starts = !name.is_empty() && (other_id || other_name || other_arguments);
             (!starts).then_some(newest)
         })
     }
@@ -262,10 +310,10 @@ impl Dialect {
 
 impl WireUsage {
     fn normalised(&self) -> Usage {
-        let details = self.prompt_tokens_details.as_ref().map_or(0, |details| details.cached_tokens.0);
+        let details = self.prompt_tokens_details.0.as_ref().map_or(0, |details| details.cached_tokens.0);
         let cached = details.max(self.prompt_cache_hit_tokens.0);
         let reasoning =
-            self.completion_tokens_details.as_ref().map_or(0, |details| details.reasoning_tokens.0);
+            self.completion_tokens_details.0.as_ref().map_or(0, |details| details.reasoning_tokens.0);
         let (prompt, completion) = (self.prompt_tokens.0, self.completion_tokens.0);
         // A few servers leave reasoning out of the completion; their total tells.
         let apart = prompt.saturating_add(completion).saturating_add(reasoning) == self.total_tokens.0;

@@ -25,22 +25,27 @@ pub(crate) fn encode(base_url: &str, model: &str, request: &Request, mode: Mode)
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().map(tool).collect());
     }
-    let is_reasoning_off_the_record = server.reasons && mode == Mode::Complete;
+    let effort = if server.reasons && mode == Mode::Complete { server.least_effort } else { None };
+    let reasons_unasked = server.reasons && mode == Mode::Complete && effort != Some(NO_EFFORT);
     if let Some(max) = request.max_output {
-        let room = if is_reasoning_off_the_record { REASONING_ROOM } else { 0 };
+        let room = if reasons_unasked { REASONING_ROOM } else { 0 };
         body.insert(server.limit_name().into(), json!(max.saturating_add(room)));
     }
-    if is_reasoning_off_the_record {
-        // Reasoning cannot be turned off, only kept short.
-        body.insert("reasoning_effort".into(), json!("low"));
+    if let Some(effort) = effort {
+        body.insert("reasoning_effort".into(), json!(effort));
     }
     Encoded { path: "chat/completions".to_owned(), query: None, body: Value::Object(body) }
 }
+
+/// The effort that turns reasoning off.
+const NO_EFFORT: &str = "none";
 
 /// What kind of server and model is asked.
 struct Server {
     is_openais_own: bool,
     reasons: bool,
+    /// The least reasoning it can be told to do; `None` where it cannot be told.
+    least_effort: Option<&'static str>,
     is_mistral: bool,
 }
 
@@ -50,6 +55,7 @@ impl Server {
         Self {
             is_openais_own: is_openai(base_url) || is_openai_name(&name),
             reasons: is_reasoning_name(&name),
+            least_effort: least_effort(&name),
             is_mistral: has_host(base_url, "mistral.ai"),
         }
     }
@@ -84,10 +90,29 @@ fn is_o_series(name: &str) -> bool {
     chars.next() == Some('o') && chars.next().is_some_and(|c| c.is_ascii_digit())
 }
 
-/// The chat variants of GPT-5 do not reason.
+/// The generation of a GPT model, such as 5 and 1 for `gpt-5.1-mini`; zeros for others.
+fn gpt_generation(name: &str) -> (u32, u32) {
+    let mut numbers = name.strip_prefix("gpt-").unwrap_or_default().splitn(2, '.').map(|part| {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap_or(0)
+    });
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// From GPT-5 on, all but the chat variants reason.
 fn is_reasoning_name(name: &str) -> bool {
-    let is_five = name.starts_with("gpt-5") && !name.contains("-chat");
-    is_five || ["o1", "o3", "o4"].iter().any(|start| name.starts_with(start))
+    let is_gpt = gpt_generation(name).0 >= 5 && !name.contains("-chat");
+    is_gpt || ["o1", "o3", "o4"].iter().any(|start| name.starts_with(start))
+}
+
+/// From GPT-5.1 on reasoning can be turned off, but for Codex; before, it can be kept short. The pro models take one
+/// effort only, their own.
+fn least_effort(name: &str) -> Option<&'static str> {
+    if name.contains("-pro") {
+        return None;
+    }
+    let can_do_without = gpt_generation(name) >= (5, 1) && !name.contains("codex");
+    Some(if can_do_without { NO_EFFORT } else { "low" })
 }
 
 fn tool(tool: &ToolSpec) -> Value {
@@ -101,7 +126,7 @@ fn tool(tool: &ToolSpec) -> Value {
 }
 
 fn messages(server: &Server, request: &Request) -> Value {
-    let ids = CallIds::of(request, server.id_rule());
+    let mut ids = CallIds::of(request, server.id_rule());
     let mut out = Vec::new();
     if let Some(system) = request.system.as_ref().filter(|text| !text.trim().is_empty()) {
         out.push(json!({"role": server.system_role(), "content": system}));
@@ -117,11 +142,13 @@ fn messages(server: &Server, request: &Request) -> Value {
             }
             RequestMessage::Assistant { text, calls, .. } => {
                 push_pictures(&mut out, &mut pictures);
-                out.push(assistant(text, calls, &ids));
+                out.push(assistant(text, calls, &mut ids));
             }
             RequestMessage::ToolResult { call, text, attachments, .. } => {
                 let content = encode::labelled(text, attachments.iter());
-                out.push(json!({"role": "tool", "tool_call_id": ids.get(call.as_str()), "content": content}));
+                out.push(
+                    json!({"role": "tool", "tool_call_id": ids.result(call.as_str()), "content": content}),
+                );
                 // Mistral's service refuses a user message after a tool message; the label has to do.
                 if !server.is_mistral {
                     pictures.extend(attachments.iter().filter(|file| is_picture(file)));
@@ -163,7 +190,7 @@ fn user_content(text: &str, files: &[&Attachment]) -> Value {
     Value::Array(parts)
 }
 
-fn assistant(text: &str, calls: &[Call], ids: &CallIds) -> Value {
+fn assistant(text: &str, calls: &[Call], ids: &mut CallIds) -> Value {
     let mut message = Map::new();
     message.insert("role".into(), json!("assistant"));
     let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { json!(text) };
@@ -172,7 +199,7 @@ fn assistant(text: &str, calls: &[Call], ids: &CallIds) -> Value {
         let call = |call: &Call| {
             let function =
                 json!({"name": encode::tool_name(&call.name), "arguments": arguments(&call.arguments)});
-            json!({"id": ids.get(call.id.as_str()), "type": "function", "function": function})
+            json!({"id": ids.call(call.id.as_str()), "type": "function", "function": function})
         };
         message.insert("tool_calls".into(), calls.iter().map(call).collect());
     }
@@ -198,6 +225,10 @@ mod tests {
             ("chatgpt-4o-latest", true, false),
             ("openai/gpt-5-mini", true, true),
             ("gpt-5-chat-latest", true, false),
+            ("gpt-5.2", true, true),
+            ("gpt-6", true, true),
+            ("gpt-10-mini", true, true),
+            ("gpt-4.5-preview", true, false),
             ("o1", true, true),
             ("o3-mini", true, true),
             ("o4-mini", true, true),
@@ -211,5 +242,31 @@ mod tests {
         }
         assert!(Server::of("https://api.openai.com/v1", "ft:custom").is_openais_own);
         assert!(!Server::of("https://api.openai.com.evil.example/v1", "x").is_openais_own);
+    }
+
+    #[test]
+    fn completions_reason_as_little_as_the_model_allows() {
+        for (model, effort) in [
+            ("gpt-5", Some("low")),
+            ("gpt-5-mini", Some("low")),
+            ("o3-mini", Some("low")),
+            ("gpt-5.1", Some("none")),
+            ("openai/gpt-5.2-2026-01-01", Some("none")),
+            ("gpt-6-mini", Some("none")),
+            ("gpt-5.1-codex-mini", Some("low")),
+            ("gpt-5-pro", None),
+            ("gpt-5.2-pro", None),
+            ("o3-pro", None),
+            ("gpt-4o", None),
+        ] {
+            let request = Request { max_output: Some(100), ..Request::default() };
+            let body = |mode| encode("https://api.openai.com/v1", model, &request, mode).body;
+            let (complete, chat) = (body(Mode::Complete), body(Mode::Chat));
+            assert_eq!(complete.get("reasoning_effort").and_then(Value::as_str), effort, "{model}");
+            let has_room = model != "gpt-4o" && effort != Some("none");
+            let room = if has_room { REASONING_ROOM } else { 0 };
+            assert_eq!(complete["max_completion_tokens"], 100 + room, "{model}");
+            assert_eq!((chat.get("reasoning_effort"), &chat["max_completion_tokens"]), (None, &json!(100)));
+        }
     }
 }

@@ -1,12 +1,16 @@
 //! Messages and their blocks: what may stand in them, and in which order.
 
-use super::super::json::{MOST_AT_ONCE, excerpt, get, text};
+use super::super::json::{MOST_AT_ONCE, excerpt, get, is_name, text};
 use super::super::{Rejection, signature};
 use super::request::{breakpoint, extra, keys, required};
 use crate::ask::{Block, Content, Speaker, Turn};
 use crate::{image, window::digest};
 use oneclaw_model::ProviderKind;
 use serde_json::Value;
+use std::collections::HashSet;
+
+/// The pictures the service takes.
+const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// A block with the name of the call it makes or answers.
 struct Placed {
@@ -83,6 +87,7 @@ pub(super) fn messages(body: &Value) -> Result<Vec<Turn>, Rejection> {
 /// Every call is answered at the beginning of the next message, and nothing else is.
 fn pair(messages: &mut [(Speaker, usize, Vec<Placed>)]) -> Result<(), Rejection> {
     let mut open: Vec<(String, String)> = Vec::new();
+    let mut known: HashSet<String> = HashSet::new();
     let mut before = 0;
     for (_, at, blocks) in messages.iter_mut() {
         let mut answered: Vec<String> = Vec::new();
@@ -118,7 +123,7 @@ fn pair(messages: &mut [(Speaker, usize, Vec<Placed>)]) -> Result<(), Rejection>
         }
         for placed in blocks.iter() {
             if let (Content::Call { name, .. }, Some(id)) = (&placed.block.content, &placed.call) {
-                if open.iter().any(|(call, _)| call == id) {
+                if !known.insert(id.clone()) {
                     return Err(Rejection::bad(format!("{}: `tool_use` ids must be unique", placed.place)));
                 }
                 open.push((id.clone(), name.clone()));
@@ -183,7 +188,12 @@ fn content_block(block: &Value, place: String, speaker: Speaker) -> Result<Place
             };
             let name = string("name")?.to_owned();
             let call = Content::Call { name, arguments: input.to_string() };
-            (&["id", "name", "input", "caller"], call, Some(string("id")?))
+            let id = string("id")?;
+            if !is_name(id, usize::MAX, "") {
+                let pattern = "String should match pattern '^[a-zA-Z0-9_-]+$'";
+                return Err(Rejection::bad(format!("{place}.tool_use.id: {pattern}")));
+            }
+            (&["id", "name", "input", "caller"], call, Some(id))
         }
         ("tool_result", Speaker::User) => {
             let (text, media) = result_content(block, &place)?;
@@ -256,6 +266,12 @@ fn media(block: &Value, place: &str) -> Result<Content, Rejection> {
     let tokens = match text(source, "type") {
         Some("base64") if !data.is_empty() => {
             let mime = text(source, "media_type").unwrap_or_default();
+            if text(block, "type") == Some("image") && !PICTURES.contains(&mime) {
+                return Err(Rejection::bad(format!(
+                    "{place}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or \
+                     'image/webp'"
+                )));
+            }
             image::tokens(ProviderKind::Anthropic, mime, data)
         }
         Some("text") if !data.is_empty() => return Ok(Content::Text(data.to_owned())),

@@ -51,6 +51,7 @@ pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
         delivery: if is_streamed { Delivery::Events } else { Delivery::Whole },
         wants_usage: true,
         wants_thinking: thinking(body, max_output)?,
+        is_reasoning_off: false,
         choice: Choice::Auto,
     };
     ask.choice = choice(body, &ask.tools)?;

@@ -2,3 +2,4 @@
 
 pub(crate) mod reply;
 pub(crate) mod request;
+mod schema;

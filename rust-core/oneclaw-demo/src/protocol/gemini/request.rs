@@ -1,8 +1,9 @@
 //! What generateContent takes. Field names come in camel case or in snake case.
 
 use super::super::Rejection;
-use super::super::json::{MOST_AT_ONCE, array_without_items, excerpt, is_name};
+use super::super::json::{MOST_AT_ONCE, excerpt, is_name};
 use super::reply::{call_signature, signs_calls};
+use super::schema;
 use crate::ask::{Ask, Block, Choice, Content, Speaker, Tool, Turn};
 use crate::config::Model;
 use crate::script::Call;
@@ -43,31 +44,6 @@ const GENERATION_FIELDS: &[&str] = &[
     "imageConfig",
     "enableEnhancedCivicAnswers",
 ];
-/// The part of JSON schema that is known here.
-const SCHEMA_FIELDS: &[&str] = &[
-    "type",
-    "format",
-    "title",
-    "description",
-    "nullable",
-    "enum",
-    "maxItems",
-    "minItems",
-    "properties",
-    "required",
-    "minProperties",
-    "maxProperties",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "example",
-    "anyOf",
-    "propertyOrdering",
-    "default",
-    "items",
-    "minimum",
-    "maximum",
-];
 const LONGEST_NAME: usize = 64;
 /// Stands where another model, which signs nothing, made the call; the service documents it.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -81,6 +57,10 @@ pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
         known(generation, GENERATION_FIELDS, Some("generation_config"))?;
     }
     let thinking = generation.and_then(|g| field(g, "thinkingConfig"));
+    let budget = thinking.and_then(|t| field(t, "thinkingBudget")).and_then(Value::as_i64);
+    if budget == Some(0) && model.id.contains("gemini-2.5-pro") {
+        return Err(Rejection::bad("Budget 0 is invalid. This model only works in thinking mode."));
+    }
     Ok(Ask {
         model: model.id.clone(),
         max_output: max_output(generation, model)?,
@@ -155,19 +135,7 @@ fn tools(body: &Value) -> Result<Vec<Tool>, Rejection> {
                 return Err(Rejection::bad(format!("Duplicate function declaration found: {name}")));
             }
             if let Some(schema) = field(declaration, "parameters") {
-                check_schema(schema, &format!("{place}.parameters"))?;
-                if let Some(way) = array_without_items(schema) {
-                    let way: String = way
-                        .iter()
-                        .map(|step| match step.as_str() {
-                            "items" => ".items".to_owned(),
-                            name => format!(".properties[{}]", excerpt(name, 80)),
-                        })
-                        .collect();
-                    let message =
-                        format!("* GenerateContentRequest.{place}.parameters{way}.items: missing field.\n");
-                    return Err(Rejection::bad(message));
-                }
+                schema::check(schema, &format!("{place}.parameters"))?;
             }
             let schema =
                 field(declaration, "parameters").or_else(|| field(declaration, "parametersJsonSchema"));
@@ -184,31 +152,6 @@ fn tools(body: &Value) -> Result<Vec<Tool>, Rejection> {
         }
     }
     Ok(tools)
-}
-
-fn check_schema(schema: &Value, place: &str) -> Result<(), Rejection> {
-    let Some(object) = schema.as_object() else {
-        return Err(Rejection::bad(format!(
-            "Invalid value at '{place}' (type.googleapis.com/google.ai.generativelanguage.v1beta.Schema)"
-        )));
-    };
-    known(object, SCHEMA_FIELDS, Some(place))?;
-    if schema.get("type").is_some_and(|kind| !kind.is_string()) {
-        return Err(Rejection::bad(format!(
-            "Proto field is not repeating, cannot start list. At '{place}.type'"
-        )));
-    }
-    if let Some(items) = schema.get("items") {
-        check_schema(items, &format!("{place}.items"))?;
-    }
-    for (at, inner) in list(schema, "anyOf").iter().enumerate() {
-        check_schema(inner, &format!("{place}.any_of[{at}]"))?;
-    }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (at, (_, inner)) in properties.into_iter().flatten().enumerate() {
-        check_schema(inner, &format!("{place}.properties[{at}].value"))?;
-    }
-    Ok(())
 }
 
 fn choice(body: &Value) -> Choice {
@@ -415,7 +358,7 @@ fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     object.get(name).or_else(|| object.get(snake(name))).filter(|value| !value.is_null())
 }
 
-fn list<'a>(object: &'a Value, name: &str) -> &'a [Value] {
+pub(super) fn list<'a>(object: &'a Value, name: &str) -> &'a [Value] {
     field(object, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -431,7 +374,11 @@ fn snake(name: &str) -> String {
 }
 
 /// Refuses fields that are unknown, naming where they stand.
-fn known(object: &Map<String, Value>, fields: &[&str], place: Option<&str>) -> Result<(), Rejection> {
+pub(super) fn known(
+    object: &Map<String, Value>,
+    fields: &[&str],
+    place: Option<&str>,
+) -> Result<(), Rejection> {
     let is_known = |key: &str| fields.iter().any(|field| *field == key || snake(field) == key);
     let Some(key) = object.keys().find(|key| !is_known(key)) else { return Ok(()) };
     let place = place.map(|place| format!(" at '{place}'")).unwrap_or_default();

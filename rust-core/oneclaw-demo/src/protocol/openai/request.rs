@@ -58,6 +58,7 @@ const NOT_FOR_REASONING: &[&str] = &[
     "logit_bias",
 ];
 const LONGEST_NAME: usize = 64;
+const LONGEST_ID: usize = 40;
 const MOST_TOOLS: usize = 128;
 
 pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
@@ -76,6 +77,7 @@ pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
         max_output: max_output(body, model)?,
         tools: tools(body)?,
         delivery: if is_streamed { Delivery::Events } else { Delivery::Whole },
+        is_reasoning_off: text(body, "reasoning_effort") == Some("none"),
         wants_usage: get(body, "stream_options")
             .is_some_and(|o| o.get("include_usage") == Some(&Value::Bool(true))),
         ..Ask::default()
@@ -108,6 +110,10 @@ fn max_output(body: &Value, model: &Model) -> Result<Option<u64>, Rejection> {
                 return Err(Rejection::bad(message).param(*key).code("unsupported_parameter"));
             }
         }
+    }
+    if get(body, "reasoning_effort").is_some() && !is_reasoning_model(&model.id) {
+        let message = "Unsupported parameter: 'reasoning_effort' is not supported with this model.";
+        return Err(Rejection::bad(message).param("reasoning_effort").code("unsupported_parameter"));
     }
     if get(body, "max_tokens").is_some() && get(body, "max_completion_tokens").is_some() {
         let message = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
@@ -424,6 +430,14 @@ fn calls(message: &Value, at: usize) -> Result<(Vec<Block>, Vec<Open>), Rejectio
         }
         let id = text(call, "id").filter(|id| !id.is_empty());
         let id = id.ok_or_else(|| missing(&format!("{param}.id")))?;
+        if id.chars().count() > LONGEST_ID {
+            let message = format!(
+                "Invalid '{param}.id': string too long. Expected a string with maximum length {LONGEST_ID}, but got a \
+                 string with length {} instead.",
+                id.chars().count()
+            );
+            return Err(Rejection::bad(message).param(format!("{param}.id")).code("string_above_max_length"));
+        }
         if text(call, "type") != Some("function") {
             return Err(missing(&format!("{param}.type")));
         }
