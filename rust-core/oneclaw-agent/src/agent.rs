@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::failure::Failure;
 use crate::live::{Live, measured};
 use crate::ports::{KeyVault, Surroundings};
+use crate::preferences::Preferences;
 use crate::send::{self, Start};
 use crate::session::{Core, Job, lock};
 use crate::stop::{Stop, Why};
@@ -20,7 +21,9 @@ use oneclaw_model::{Attachment, ModelLimits, Row};
 use oneclaw_providers::{Cleartext, Client, Endpoint, ListedModel, Timing};
 use oneclaw_store::messages::State;
 use oneclaw_store::queue::Queued;
-use oneclaw_store::{Place, Store, agents, catalogue, epochs, messages, queue, sessions};
+use oneclaw_store::{
+    Connection, Place, Store, Transaction, agents, catalogue, epochs, messages, queue, sessions,
+};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -188,6 +191,48 @@ impl Agent {
         &self.0.store
     }
 
+    /// Milliseconds since 1970, as the agent sees it.
+    pub fn now(&self) -> i64 {
+        self.0.now()
+    }
+
+    /// Asks the file something, on a thread that may wait.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> oneclaw_store::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.check_open()?;
+        self.0.read(query).await
+    }
+
+    /// Changes something in the file: lists and settings. Rows of a conversation are changed by runs.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> oneclaw_store::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.check_open()?;
+        self.0.write(work).await
+    }
+
+    /// Brings the rows that another app has added into order, before a page of them is read.
+    pub async fn prepare(&self, session: &str) -> Result<(), Failure> {
+        self.check_open()?;
+        let id = session.to_owned();
+        self.0.blocking(move |store| Ok(store.prepare(&id)?)).await
+    }
+
+    /// Removes a session and all that belongs to it, for good.
+    pub async fn purge(&self, session: &str) -> Result<(), Failure> {
+        let (job, _) = self.job(session)?;
+        self.stop(session);
+        let _turn = job.turn().await?;
+        let _held = job.compaction().await?;
+        let id = session.to_owned();
+        self.0.blocking(move |store| Ok(store.purge(&id)?)).await?;
+        lock(&self.0.sessions).remove(session);
+        Ok(())
+    }
+
     /// How contexts are kept small.
     pub fn policy(&self) -> Arc<Policy> {
         self.0.policy()
@@ -196,6 +241,28 @@ impl Agent {
     /// Keeps contexts small in another way from the next turn on.
     pub fn set_policy(&self, policy: Policy) {
         *self.0.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+    }
+
+    /// How the user wants contexts to be kept small, as the file says.
+    pub async fn preferences(&self) -> Result<Preferences, Failure> {
+        self.0.read(Preferences::read).await
+    }
+
+    /// Keeps what the user wants, and does so from the next turn on.
+    pub async fn set_preferences(&self, preferences: Preferences) -> Result<(), Failure> {
+        let policy = preferences.policy()?;
+        self.0.write(move |t| preferences.keep(t)).await?;
+        self.set_policy(policy);
+        Ok(())
+    }
+
+    /// Does what the file says the user wants; where that makes no sense any more, what the agent was opened with.
+    pub async fn use_preferences(&self) -> Result<(), Failure> {
+        match self.preferences().await?.policy() {
+            Ok(policy) => self.set_policy(policy),
+            Err(failure) => log::warn!("the kept policy is not used: {failure}"),
+        }
+        Ok(())
     }
 
     /// Gives a model limits that go before those of the file. Forgotten on closing.
@@ -343,12 +410,12 @@ impl Agent {
 
     /// Takes the newest compaction back; `None` if there is none.
     pub async fn undo(&self, session: &str) -> Result<Option<epochs::Epoch>, Failure> {
-        self.change(session, |t, session, now| epochs::undo(t, session, now)).await
+        self.change(session, epochs::undo).await
     }
 
     /// Takes all compactions back.
     pub async fn reset(&self, session: &str) -> Result<(), Failure> {
-        self.change(session, |t, session, now| epochs::reset(t, session, now)).await
+        self.change(session, epochs::reset).await
     }
 
     /// Pins a message: compactions carry it as it is. Refused where pins would take too much of the window.
@@ -468,9 +535,7 @@ impl Agent {
     async fn change<T: Send + 'static>(
         &self,
         session: &str,
-        change: impl FnOnce(&oneclaw_store::Transaction<'_>, &str, i64) -> oneclaw_store::Result<T>
-        + Send
-        + 'static,
+        change: impl FnOnce(&Transaction<'_>, &str, i64) -> oneclaw_store::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         let (job, _) = self.job(session)?;
         let _turn = job.turn().await?;

@@ -123,9 +123,7 @@ impl Pass<'_> {
     fn completed(&self, done: &Done) -> Event {
         Event::CompactCompleted {
             did_compact: done.did_compact,
-            fallback: done
-                .strategy
-                .is_some_and(|s| matches!(s, Strategy::Digest | Strategy::Drop | Strategy::Emergency)),
+            fallback: done.strategy.is_some_and(Strategy::is_fallback),
             tokens_before: done.before,
             tokens_after: done.after,
             strategy: done.strategy,
@@ -269,7 +267,9 @@ impl Pass<'_> {
                         messages::set_mark(t, id.as_str(), serde_json::to_string(mark).ok().as_deref())?;
                     }
                 }
-                epochs::commit(t, &session, &new, now).map(drop)
+                epochs::commit(t, &session, &new, now)?;
+                // Replies that came in meanwhile were asked for with what is covered now.
+                epochs::set_tail_rows(t, &session)
             })
             .await?;
         self.job.session.changed();

@@ -15,7 +15,10 @@ pub enum Failure {
     Provider(#[from] ProviderError),
     /// The file cannot be used.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+    /// It is not in the file.
+    #[error("there is no {0}")]
+    NotFound(String),
     /// What was asked for makes no sense.
     #[error("{0}")]
     Invalid(String),
@@ -67,7 +70,7 @@ impl Failure {
         match self {
             Self::Provider(error) => provider_code(error),
             Self::Store(_) => ErrorCode::Storage,
-            Self::Invalid(_) | Self::NoModel(_) | Self::Pin(_) => ErrorCode::Validation,
+            Self::Invalid(_) | Self::NotFound(_) | Self::NoModel(_) | Self::Pin(_) => ErrorCode::Validation,
             Self::Vault { .. } => ErrorCode::Permission,
             Self::Irreducible { .. } => ErrorCode::Context,
             Self::EmptyReply | Self::NoSummary(_) => ErrorCode::Provider,
@@ -83,6 +86,7 @@ impl Failure {
             Self::EmptyReply | Self::Vault { .. } | Self::NoSummary(_) => true,
             Self::Store(_)
             | Self::Invalid(_)
+            | Self::NotFound(_)
             | Self::NoModel(_)
             | Self::Pin(_)
             | Self::Irreducible { .. }
@@ -96,6 +100,16 @@ impl Failure {
     /// The event that says so.
     pub fn event(&self) -> Event {
         Event::Error { message: self.to_string(), code: self.code(), retryable: self.is_retryable() }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused { why, .. } => Self::Invalid(why),
+            StoreError::NoSuch { what, .. } => Self::NotFound(what),
+            other => Self::Store(other),
+        }
     }
 }
 

@@ -133,7 +133,11 @@ async fn ready(
             Decision::Compact(_) => {}
         }
         let Some(held) = job.session.try_compaction() else {
-            // One is on its way; what it leaves may do.
+            // One is on its way: what fits goes out beside it, the rest waits for what it leaves.
+            let now = chat.look(live, moment);
+            if moment != Moment::Overflow && fits(&now) {
+                return sendable(job, chat, live, now).await;
+            }
             drop(job.compaction().await?);
             continue;
         };
@@ -146,13 +150,14 @@ async fn ready(
         }
     }
     let plan = chat.look(live, moment);
-    match plan.budget {
-        Some(budget) if plan.request_estimate.upper > budget.hard => Err(Failure::Internal(format!(
-            "the request is still {} tokens too large after {MOST_PLANS} plans",
-            plan.request_estimate.upper - budget.hard
-        ))),
-        _ => sendable(job, chat, live, plan).await,
+    if fits(&plan) {
+        return sendable(job, chat, live, plan).await;
     }
+    Err(Failure::Internal(format!("the request is still too large after {MOST_PLANS} plans")))
+}
+
+fn fits(plan: &Plan) -> bool {
+    plan.budget.is_none_or(|budget| plan.request_estimate.upper <= budget.hard)
 }
 
 async fn sendable(job: &Job, chat: &Chat, live: &mut Live, plan: Plan) -> Result<Plan, Failure> {

@@ -9,7 +9,7 @@ use oneclaw_context::plan::Summariser;
 use oneclaw_model::{ModelId, ModelLimits, PresetModel};
 use oneclaw_providers::Endpoint;
 use oneclaw_store::engine::{Learnt, ModelAt};
-use oneclaw_store::{Connection, Fault, agents, catalogue, engine, sessions};
+use oneclaw_store::{Connection, Fault, Transaction, agents, catalogue, engine, sessions, settings};
 use std::sync::Arc;
 
 /// A model at a service, ready to be asked.
@@ -129,12 +129,41 @@ fn configured(
         Err(other) => return Err(other),
     };
     let known = |n: Option<u64>| n.filter(|n| *n > 0);
-    let preset = PresetModel::find(model);
     Ok(ModelLimits {
         window: known(overrides.window).or(known(listed)),
         input_limit: known(overrides.input_limit),
-        max_output: known(overrides.max_output).or(preset.map(|p| p.max_output)),
+        max_output: known(overrides.max_output).or(max_output(connection, provider_id, model)?),
     })
+}
+
+/// The longest reply of a model: what the user says, or what is known of a preset. The original schema has no column for
+/// it, so it stands among the settings.
+pub fn max_output(
+    connection: &Connection,
+    provider_id: &str,
+    model: &str,
+) -> oneclaw_store::Result<Option<u64>> {
+    let kept = settings::get(connection, &max_output_key(provider_id, model))?;
+    let kept = kept.and_then(|text| text.parse().ok()).filter(|n| *n > 0);
+    Ok(kept.or(PresetModel::find(model).map(|preset| preset.max_output)))
+}
+
+/// Keeps the longest reply of a model; `None` goes back to what is known of it.
+pub fn set_max_output(
+    transaction: &Transaction<'_>,
+    provider_id: &str,
+    model: &str,
+    max_output: Option<u64>,
+) -> oneclaw_store::Result<()> {
+    let key = max_output_key(provider_id, model);
+    match max_output {
+        Some(tokens) => settings::set(transaction, &key, &tokens.to_string()),
+        None => settings::remove(transaction, &key),
+    }
+}
+
+fn max_output_key(provider_id: &str, model: &str) -> String {
+    format!("max_output/{provider_id}/{model}")
 }
 
 async fn first_with_key(core: &Arc<Core>) -> Result<Target, Failure> {

@@ -1,8 +1,6 @@
 //! Reading what the user gives, within bounds, with errors that name what is wrong and where.
 
 use crate::Failure;
-use oneclaw_context::conversation::{Conversation, Fixed};
-use oneclaw_context::estimate::MeasuredRow;
 use oneclaw_model::{ToolSpec, Transcript};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -70,15 +68,4 @@ pub fn tools(path: &Path) -> Result<Vec<ToolSpec>, Failure> {
         serde_json::from_value(inner).map_err(|e| wrong(format!("tool {}: {e}", index + 1)))
     };
     items.into_iter().enumerate().map(tool).collect()
-}
-
-/// What the engine is shown of a transcript.
-pub fn conversation(transcript: Transcript, model: Option<&str>, fixed: Fixed) -> Conversation {
-    let rows = transcript.rows.into_iter().map(|row| MeasuredRow::new(row.into_message())).collect();
-    let conversation = Conversation { model: model.map(Into::into), fixed, rows, ..Conversation::default() };
-    let session = transcript.session;
-    match (session.compacted_summary, session.compact_boundary_timestamp) {
-        (Some(summary), Some(timestamp)) => conversation.compacted_by_time(timestamp, summary),
-        _ => conversation,
-    }
 }

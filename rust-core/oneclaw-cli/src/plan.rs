@@ -3,7 +3,7 @@
 use crate::args::{MomentName, PlanArgs};
 use crate::{Failure, input};
 use oneclaw_context::assemble::Parts;
-use oneclaw_context::conversation::Fixed;
+use oneclaw_context::conversation::{Conversation, Fixed};
 use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff};
 use oneclaw_context::plan::{Decision, Inputs, Moment, Plan, Reason, Summariser};
 use oneclaw_model::{ModelLimits, PRESET_MODELS, PresetModel, Request, RequestMessage};
@@ -16,7 +16,8 @@ pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), F
     let system = args.system.as_deref().map(input::file).transpose()?;
     let tools = args.tools.as_deref().map(input::tools).transpose()?.unwrap_or_default();
     let transcript = input::transcript()?;
-    let conversation = input::conversation(transcript, args.model.as_deref(), Fixed::new(system, tools));
+    let conversation =
+        Conversation::of_transcript(transcript, args.model.as_deref(), Fixed::new(system, tools));
     let preset = args.model.as_deref().and_then(PresetModel::find);
     let limits = ModelLimits {
         window: Some(args.window),

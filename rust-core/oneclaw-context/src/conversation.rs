@@ -3,7 +3,7 @@
 use crate::estimate::{MeasuredRow, text};
 use crate::groups;
 use crate::prune::Marks;
-use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec};
+use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec, Transcript};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -79,6 +79,17 @@ pub struct Conversation {
 }
 
 impl Conversation {
+    /// What the engine is shown of a transcript.
+    pub fn of_transcript(transcript: Transcript, model: Option<&str>, fixed: Fixed) -> Self {
+        let rows = transcript.rows.into_iter().map(|row| MeasuredRow::new(row.into_message())).collect();
+        let conversation = Self { model: model.map(Into::into), fixed, rows, ..Self::default() };
+        let session = transcript.session;
+        match (session.compacted_summary, session.compact_boundary_timestamp) {
+            (Some(summary), Some(timestamp)) => conversation.compacted_by_time(timestamp, summary),
+            _ => conversation,
+        }
+    }
+
     /// The conversation once an epoch covers the rows before `boundary`.
     pub fn compacted(mut self, boundary: usize, epoch: Epoch, attempt: Option<Attempt>) -> Self {
         let tail = self.rows.split_off(boundary.min(self.rows.len()));

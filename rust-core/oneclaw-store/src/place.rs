@@ -1,5 +1,7 @@
 //! Where a message stands in its conversation: by time, and among equal times by insertion.
 
+use crate::error::{Fault, Result};
+
 /// A place in the order of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -23,5 +25,28 @@ impl Place {
     /// The place right after this one.
     pub fn next(self) -> Self {
         Self { nth: self.nth.saturating_add(1), ..self }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.created_at, self.nth)
+    }
+}
+
+impl std::str::FromStr for Place {
+    type Err = Fault;
+    fn from_str(text: &str) -> Result<Self> {
+        let (created_at, nth) = pair(text)?;
+        Ok(Self { created_at, nth })
+    }
+}
+
+/// Two numbers as they are written where a place in a list is handed out.
+pub(crate) fn pair(text: &str) -> Result<(i64, i64)> {
+    let numbers = text.split_once(':').map(|(a, b)| (a.parse(), b.parse()));
+    match numbers {
+        Some((Ok(first), Ok(second))) => Ok((first, second)),
+        _ => Err(Fault::Refused { why: "this is no place in a list".to_owned() }),
     }
 }

@@ -48,6 +48,20 @@ impl Cursor {
     pub const FIRST: Self = Self { updated_at: i64::MAX, rowid: i64::MAX };
 }
 
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.updated_at, self.rowid)
+    }
+}
+
+impl std::str::FromStr for Cursor {
+    type Err = Fault;
+    fn from_str(text: &str) -> Result<Self> {
+        let (updated_at, rowid) = crate::place::pair(text)?;
+        Ok(Self { updated_at, rowid })
+    }
+}
+
 /// A part of the list, the latest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -64,8 +78,20 @@ const COLUMNS: &str =
 
 /// A page of the list.
 pub fn list(connection: &Connection, shelf: Shelf, from: Cursor, limit: usize) -> Result<Page> {
+    search(connection, shelf, "", from, limit)
+}
+
+/// A page of those whose title or preview has these words in it, in whatever case.
+pub fn search(
+    connection: &Connection,
+    shelf: Shelf,
+    words: &str,
+    from: Cursor,
+    limit: usize,
+) -> Result<Page> {
     let mut query = connection.prepare_cached(&list_query(shelf))?;
-    let mut rows = query.query((from.updated_at, from.rowid, limit.saturating_add(1)))?;
+    let words = words.trim();
+    let mut rows = query.query((from.updated_at, from.rowid, limit.saturating_add(1), words))?;
     let mut page = Page { sessions: Vec::new(), next: None };
     let mut last = from;
     while let Some(row) = rows.next()? {
@@ -87,7 +113,9 @@ pub(crate) fn list_query(shelf: Shelf) -> String {
     };
     format!(
         "SELECT {COLUMNS} FROM sessions INDEXED BY index_sessions_updated_at
-         WHERE deleted_at {condition} AND (updated_at, rowid) < (?1, ?2) ORDER BY updated_at DESC, rowid DESC LIMIT ?3"
+         WHERE deleted_at {condition} AND (updated_at, rowid) < (?1, ?2)
+            AND (?4 = '' OR INSTR(LOWER(title), LOWER(?4)) OR INSTR(LOWER(last_message_preview), LOWER(?4)))
+         ORDER BY updated_at DESC, rowid DESC LIMIT ?3"
     )
 }
 

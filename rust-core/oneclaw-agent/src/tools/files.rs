@@ -235,7 +235,7 @@ impl Page {
             let taken = newline.map_or(block.len(), |at| at + 1);
             if line >= first {
                 let room = most - page.bytes.len();
-                page.bytes.extend(block.iter().take(taken.min(room)));
+                page.bytes.extend_from_slice(block.get(..taken.min(room)).unwrap_or_default());
                 if taken > room {
                     if line_start > 0 {
                         page.bytes.truncate(line_start);
@@ -428,7 +428,10 @@ mod tests {
         file.set_len(10 << 30).unwrap();
         let answer = read(&place, json!({"path": "x", "offset": 99_999, "limit": 1})).await;
         assert_eq!(answer.text, "line\n[... lines 99999-99999 shown; read on with offset 100000 ...]");
+        // What is one line of zeros for ten gigabytes is not a page.
         let answer = read(&place, json!({"path": "x", "limit": 100_000_000})).await;
+        assert!(answer.text.ends_with("\n[... lines 1-100000 shown; read on with offset 100001 ...]"));
+        let answer = read(&place, json!({"path": "x", "offset": 100_001})).await;
         assert_eq!(answer.text, "x: this is a binary file of 10737418240 bytes; only text can be read.");
     }
 
@@ -486,7 +489,7 @@ mod tests {
         let place = Place::new("bound");
         let most = usize::try_from(MOST_WRITTEN_BYTES).unwrap();
         let answer = write(&place, json!({"path": "x", "content": "x".repeat(most + 1)})).await;
-        assert_eq!(answer.text, "x: files are larger than is allowed here (at most 10485760 bytes).");
+        assert_eq!(answer.text, "x: the file would be too large; at most 10485760 bytes are allowed.");
         assert!(!place.path("in/x").exists());
         assert!(!write(&place, json!({"path": "x", "content": "x".repeat(most)})).await.failed);
         assert!(write(&place, json!({"path": "x", "content": "y", "append": true})).await.failed);

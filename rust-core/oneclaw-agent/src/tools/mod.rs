@@ -7,19 +7,21 @@
 //! brings its own by implementing [`Tool`].
 
 mod arguments;
-//mod body;
+mod body;
 pub mod files;
-//pub mod guard;
-//pub mod http;
+pub mod guard;
+pub mod http;
 pub mod run;
-pub(crate) mod sandbox;
+mod sandbox;
 pub mod time;
 
 use oneclaw_context::truncate::Shape;
 use oneclaw_model::{Attachment, ToolSpec};
+use oneclaw_providers::ProviderError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,6 +121,17 @@ impl Registry {
         }
         specs
     }
+}
+
+/// The tools that come with the app: the time, requests to public addresses, and files below a folder.
+pub fn built_in(folder: &Path) -> Result<Registry, ProviderError> {
+    let sandbox = Arc::new(files::Sandbox::new(folder));
+    let mut registry = Registry::new();
+    registry.insert(Arc::new(time::CurrentTime::system()));
+    registry.insert(Arc::new(http::HttpRequest::new(guard::Guard::Public)?));
+    registry.insert(Arc::new(files::ReadFile::new(Arc::clone(&sandbox))));
+    registry.insert(Arc::new(files::WriteFile::new(sandbox)));
+    Ok(registry)
 }
 
 impl fmt::Debug for Registry {

@@ -124,7 +124,7 @@ pub enum SendReason {
 }
 
 /// What a compaction leaves in place of the rows it covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// A summary in prose.
@@ -143,6 +143,13 @@ pub enum Strategy {
     Drop,
     /// A notice that history was dropped.
     Emergency,
+}
+
+impl Strategy {
+    /// Whether history was trimmed without a summary.
+    pub fn is_fallback(self) -> bool {
+        matches!(self, Self::Digest | Self::Drop | Self::Emergency)
+    }
 }
 
 /// How the text of a compaction comes about.

@@ -1,0 +1,350 @@
+//! Lists and settings: sessions, messages, services, models, agents. Each method is one question to the file.
+
+use crate::CoreError;
+use crate::convert::{message_out, model_in, model_out, preset_name, preset_of, size_in};
+use crate::core::OneClaw;
+use crate::error::invalid;
+use crate::runtime::on_runtime;
+use crate::types::{
+    AgentProfile, ListedModel, MessagePage, Model, ModelRef, PolicySettings, Provider, Session, SessionPage,
+    Shelf,
+};
+use oneclaw_agent::{Preferences, max_output, set_max_output};
+use oneclaw_store::sessions::Cursor;
+use oneclaw_store::{Place, agents, catalogue, epochs, messages, sessions, settings};
+
+/// Fields of the policy that have a place of their own in [`PolicySettings`].
+const AUTO: &str = "auto";
+const PRUNE: &str = "prune";
+const SUMMARY_MODEL: &str = "summary_model";
+
+fn limit_in(limit: i32) -> Result<usize, CoreError> {
+    usize::try_from(limit).ok().filter(|n| *n > 0).ok_or_else(|| invalid("limit", "has to be positive"))
+}
+
+#[uniffi::export]
+impl OneClaw {
+    // ---- sessions ----
+
+    /// A page of the list, the latest first; `search` looks in titles and previews.
+    pub async fn sessions(
+        &self,
+        search: String,
+        shelf: Shelf,
+        cursor: Option<String>,
+        limit: i32,
+    ) -> Result<SessionPage, CoreError> {
+        let limit = limit_in(limit)?;
+        let page = self
+            .read(move |c| {
+                let from = cursor.map_or(Ok(Cursor::FIRST), |cursor| cursor.parse())?;
+                sessions::search(c, shelf.into(), &search, from, limit)
+            })
+            .await?;
+        Ok(SessionPage {
+            sessions: page.sessions.into_iter().map(Into::into).collect(),
+            next: page.next.map(|cursor| cursor.to_string()),
+        })
+    }
+
+    /// One session.
+    pub async fn session(&self, session_id: String) -> Result<Session, CoreError> {
+        Ok(self.read(move |c| sessions::get(c, &session_id)).await?.into())
+    }
+
+    /// Begins a session, with an agent and a model other than the usual ones if they are named.
+    pub async fn create_session(
+        &self,
+        agent_id: Option<String>,
+        model: Option<ModelRef>,
+    ) -> Result<Session, CoreError> {
+        let agent = self.agent.clone();
+        let id = on_runtime(async move {
+            let id = match agent_id {
+                Some(profile) => agent.create_session_with(&profile).await?,
+                None => agent.create_session().await?,
+            };
+            if let Some(model) = model {
+                agent.set_model(&id, &model.provider_id, &model.model_id).await?;
+            }
+            Ok(id)
+        })
+        .await?;
+        self.session(id).await
+    }
+
+    /// Gives it another title.
+    pub async fn rename_session(&self, session_id: String, title: String) -> Result<(), CoreError> {
+        if title.trim().is_empty() {
+            return Err(invalid("title", "is empty"));
+        }
+        self.write(move |t| sessions::rename(t, &session_id, title.trim())).await
+    }
+
+    /// Throws it away; it can be restored.
+    pub async fn delete_session(&self, session_id: String) -> Result<(), CoreError> {
+        self.agent.stop(&session_id);
+        let now = self.agent.now();
+        self.write(move |t| sessions::delete(t, &session_id, now)).await
+    }
+
+    /// Brings it back.
+    pub async fn restore_session(&self, session_id: String) -> Result<(), CoreError> {
+        self.write(move |t| sessions::restore(t, &session_id)).await
+    }
+
+    /// Removes it and all that belongs to it, for good.
+    pub async fn purge_session(&self, session_id: String) -> Result<(), CoreError> {
+        let agent = self.agent.clone();
+        on_runtime(async move { Ok(agent.purge(&session_id).await?) }).await
+    }
+
+    /// Lets it speak to another model from the next message on.
+    pub async fn set_session_model(&self, session_id: String, model: ModelRef) -> Result<(), CoreError> {
+        let agent = self.agent.clone();
+        on_runtime(
+            async move { Ok(agent.set_model(&session_id, &model.provider_id, &model.model_id).await?) },
+        )
+        .await
+    }
+
+    /// Lets another agent answer from the next message on.
+    pub async fn set_session_agent(&self, session_id: String, agent_id: String) -> Result<(), CoreError> {
+        self.write(move |t| {
+            agents::get(t, &agent_id)?;
+            sessions::set_agent(t, &session_id, &agent_id)
+        })
+        .await
+    }
+
+    /// The newest messages, or those before a place that an earlier page named.
+    pub async fn messages(
+        &self,
+        session_id: String,
+        before: Option<String>,
+        limit: i32,
+    ) -> Result<MessagePage, CoreError> {
+        let limit = limit_in(limit)?;
+        let agent = self.agent.clone();
+        let (rows, boundary) = on_runtime(async move {
+            agent.prepare(&session_id).await?;
+            let page = agent.read(move |c| {
+                sessions::get(c, &session_id)?;
+                let before = before.map_or(Ok(Place::END), |place| place.parse())?;
+                let boundary = epochs::standing(c, &session_id)?.map_or(Place::START, |s| s.boundary);
+                Ok((messages::page(c, &session_id, before, limit)?, boundary))
+            });
+            Ok(page.await?)
+        })
+        .await?;
+        let is_full = rows.len() == limit;
+        let first = rows.first().filter(|_| is_full).map(|stored| stored.place.to_string());
+        let messages = rows.into_iter().map(|stored| message_out(stored, boundary)).collect();
+        Ok(MessagePage { messages, before: first })
+    }
+
+    // ---- services, models, agents ----
+
+    /// All services.
+    pub async fn providers(&self) -> Result<Vec<Provider>, CoreError> {
+        Ok(self.read(catalogue::providers).await?.into_iter().map(Into::into).collect())
+    }
+
+    /// Adds a service or changes one.
+    pub async fn save_provider(&self, provider: Provider) -> Result<(), CoreError> {
+        let (provider, now) = (provider.into(), self.agent.now());
+        self.write(move |t| catalogue::save_provider(t, &provider, now)).await
+    }
+
+    /// Removes a service that the user has added.
+    pub async fn remove_provider(&self, provider_id: String) -> Result<(), CoreError> {
+        self.write(move |t| catalogue::remove_provider(t, &provider_id)).await
+    }
+
+    /// All models of all services.
+    pub async fn models(&self) -> Result<Vec<Model>, CoreError> {
+        self.read(|c| {
+            let mut all = Vec::new();
+            for provider in catalogue::providers(c)? {
+                for model in catalogue::models(c, &provider.id)? {
+                    let longest = max_output(c, &provider.id, &model.id)?;
+                    all.push(model_out(model, longest));
+                }
+            }
+            Ok(all)
+        })
+        .await
+    }
+
+    /// Adds a model or changes one.
+    pub async fn save_model(&self, model: Model) -> Result<(), CoreError> {
+        if model.id.trim().is_empty() {
+            return Err(invalid("id", "is empty"));
+        }
+        if model.window.is_some_and(|n| n < 0) {
+            return Err(invalid("window", "is negative"));
+        }
+        self.write(move |t| {
+            catalogue::save_model(t, &model_in(&model))?;
+            set_max_output(t, &model.provider_id, &model.id, size_in(model.max_output))
+        })
+        .await
+    }
+
+    /// Removes a model that the user has added.
+    pub async fn remove_model(&self, model: ModelRef) -> Result<(), CoreError> {
+        self.write(move |t| {
+            catalogue::remove_model(t, &model.provider_id, &model.model_id)?;
+            set_max_output(t, &model.provider_id, &model.model_id, None)
+        })
+        .await
+    }
+
+    /// Lets new sessions begin with a model.
+    pub async fn set_default_model(&self, model: ModelRef) -> Result<(), CoreError> {
+        self.write(move |t| catalogue::set_default_model(t, &model.provider_id, &model.model_id)).await
+    }
+
+    /// The models a service offers, with windows where it tells them. Asks the service.
+    pub async fn list_models(&self, provider_id: String) -> Result<Vec<ListedModel>, CoreError> {
+        let agent = self.agent.clone();
+        let listed = on_runtime(async move { Ok(agent.models(&provider_id).await?) }).await?;
+        Ok(listed.into_iter().map(Into::into).collect())
+    }
+
+    /// All agents.
+    pub async fn agents(&self) -> Result<Vec<AgentProfile>, CoreError> {
+        Ok(self.read(agents::list).await?.into_iter().map(Into::into).collect())
+    }
+
+    /// Adds an agent or changes one.
+    pub async fn save_agent(&self, profile: AgentProfile) -> Result<(), CoreError> {
+        if profile.name.trim().is_empty() {
+            return Err(invalid("name", "is empty"));
+        }
+        let (profile, now) = (profile.into(), self.agent.now());
+        self.write(move |t| agents::save(t, &profile, now)).await
+    }
+
+    /// Removes an agent that the user has added.
+    pub async fn remove_agent(&self, agent_id: String) -> Result<(), CoreError> {
+        self.write(move |t| agents::remove(t, &agent_id)).await
+    }
+
+    // ---- settings ----
+
+    /// How contexts are kept small.
+    pub async fn policy(&self) -> Result<PolicySettings, CoreError> {
+        let agent = self.agent.clone();
+        let mut kept = on_runtime(async move { Ok(agent.preferences().await?) }).await?;
+        let policy = self.agent.policy();
+        for field in [AUTO, PRUNE, SUMMARY_MODEL] {
+            kept.overrides.remove(field);
+        }
+        Ok(PolicySettings {
+            preset: preset_of(&kept.preset),
+            overrides: kept.overrides.into_iter().collect(),
+            auto: policy.auto,
+            prune: policy.prune,
+            summary_model: policy.summary_model.as_deref().and_then(|name| name.split_once('/')).map(
+                |(provider, model)| ModelRef { provider_id: provider.to_owned(), model_id: model.to_owned() },
+            ),
+        })
+    }
+
+    /// Keeps contexts small in another way from the next message on.
+    pub async fn save_policy(&self, policy: PolicySettings) -> Result<(), CoreError> {
+        let mut overrides: std::collections::BTreeMap<_, _> = policy.overrides.into_iter().collect();
+        overrides.insert(AUTO.to_owned(), policy.auto.to_string());
+        overrides.insert(PRUNE.to_owned(), policy.prune.to_string());
+        let named = policy.summary_model.map(|m| format!("{}/{}", m.provider_id, m.model_id));
+        overrides.insert(SUMMARY_MODEL.to_owned(), named.unwrap_or_else(|| "off".to_owned()));
+        let preferences = Preferences { preset: preset_name(policy.preset).to_owned(), overrides };
+        let agent = self.agent.clone();
+        on_runtime(async move { Ok(agent.set_preferences(preferences).await?) }).await
+    }
+
+    /// A setting of the app.
+    pub async fn setting(&self, key: String) -> Result<Option<String>, CoreError> {
+        self.read(move |c| settings::get(c, &key)).await
+    }
+
+    /// Keeps a setting of the app, or goes back to the default. Keys and other secrets do not belong here.
+    pub async fn set_setting(&self, key: String, value: Option<String>) -> Result<(), CoreError> {
+        self.write(move |t| match value {
+            Some(value) => settings::set(t, &key, &value),
+            None => settings::remove(t, &key),
+        })
+        .await
+    }
+}
+
+/// The model server that answers without a key.
+#[cfg(feature = "demo")]
+pub(crate) use demo::DemoServer;
+
+#[cfg(feature = "demo")]
+mod demo {
+    use crate::CoreError;
+    use oneclaw_agent::{Agent, set_max_output};
+    use oneclaw_demo::{Config, DEMO_MODEL, Model, Server};
+    use oneclaw_model::ProviderKind;
+    use oneclaw_store::catalogue::{self, CUSTOM, Provider};
+    use std::sync::{Arc, Mutex, PoisonError};
+    use std::time::Duration;
+
+    const PROVIDER: &str = "provider-demo";
+    /// A reply should be seen to stream.
+    const DELAY: Duration = Duration::from_millis(12);
+
+    /// A running server.
+    #[derive(Clone)]
+    pub(crate) struct DemoServer(Arc<Mutex<Option<Server>>>);
+
+    impl DemoServer {
+        /// Starts it and puts it among the services; new sessions begin with it where no other model is the default.
+        pub async fn start(agent: &Agent) -> Result<Self, CoreError> {
+            let model = Model::default();
+            let (window, longest) = (model.window, model.max_output);
+            let config = Config { models: vec![model], delay: DELAY, ..Config::default() };
+            let failed = |error: std::io::Error| CoreError::Internal { detail: error.to_string() };
+            let server = Server::start(config).await.map_err(failed)?;
+            let provider = Provider {
+                id: PROVIDER.to_owned(),
+                name: "Demo".to_owned(),
+                kind: ProviderKind::OpenAi,
+                base_url: server.base_url(ProviderKind::OpenAi),
+                is_preset: false,
+                is_active: true,
+            };
+            let listed = catalogue::Model {
+                id: DEMO_MODEL.to_owned(),
+                provider_id: PROVIDER.to_owned(),
+                display_name: Some("Demo".to_owned()),
+                is_default: false,
+                source: CUSTOM.to_owned(),
+                window: Some(window),
+            };
+            let now = agent.now();
+            agent
+                .write(move |t| {
+                    catalogue::save_provider(t, &provider, now)?;
+                    catalogue::save_model(t, &listed)?;
+                    set_max_output(t, PROVIDER, DEMO_MODEL, Some(longest))?;
+                    match catalogue::default_model(t)? {
+                        Some(_) => Ok(()),
+                        None => catalogue::set_default_model(t, PROVIDER, DEMO_MODEL),
+                    }
+                })
+                .await?;
+            Ok(Self(Arc::new(Mutex::new(Some(server)))))
+        }
+
+        pub async fn stop(&self) {
+            let server = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(server) = server {
+                server.stop().await;
+            }
+        }
+    }
+}

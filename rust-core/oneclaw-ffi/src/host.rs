@@ -1,0 +1,70 @@
+//! The app's vault and tools as the agent knows them.
+
+use crate::convert::attachment_in;
+use crate::types::{HostTool, KeyVault, OutputShape, ToolHost};
+use oneclaw_agent::tools::{Answer, Answering, Tool};
+use oneclaw_context::truncate::Shape;
+use oneclaw_model::ToolSpec;
+use oneclaw_providers::ApiKey;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The app's vault.
+pub(crate) struct Vault(pub Arc<dyn KeyVault>);
+
+impl oneclaw_agent::KeyVault for Vault {
+    fn key(&self, provider_id: &str) -> Result<Option<ApiKey>, String> {
+        let key = self.0.key(provider_id.to_owned()).map_err(|error| error.to_string())?;
+        Ok(key.map(ApiKey::new))
+    }
+}
+
+/// A tool of the app.
+pub(crate) struct Hosted {
+    pub host: Arc<dyn ToolHost>,
+    pub tool: HostTool,
+    pub parameters: Value,
+}
+
+impl Tool for Hosted {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.tool.name.clone(),
+            description: self.tool.description.clone(),
+            parameters: self.parameters.clone(),
+            protected: self.tool.is_protected,
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        shape(self.tool.shape)
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.tool.timeout_ms).unwrap_or(0).max(1))
+    }
+
+    fn run(self: Arc<Self>, arguments: Map<String, Value>) -> Answering<'static> {
+        Box::pin(async move {
+            let arguments = Value::Object(arguments).to_string();
+            match self.host.run(self.tool.name.clone(), arguments).await {
+                Ok(answer) => Answer {
+                    text: answer.output,
+                    failed: answer.is_error,
+                    attachments: answer.attachments.into_iter().map(attachment_in).collect(),
+                },
+                Err(error) => Answer::failed(format!("The tool failed: {error}")),
+            }
+        })
+    }
+}
+
+pub(crate) fn shape(shape: OutputShape) -> Shape {
+    match shape {
+        OutputShape::HeadTail => Shape::HeadTail,
+        OutputShape::MatchList => Shape::MatchList,
+        OutputShape::FileContent => Shape::FileContent,
+        OutputShape::Generic => Shape::Generic,
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod convert;
+mod core;
+mod data;
+mod error;
+mod host;
+mod pure;
+mod run;
+mod runtime;
+mod types;
+
+pub use core::OneClaw;
+pub use pure::{estimate_simple, estimate_text, plan_transcript, truncate_head, truncate_shaped};
+pub use run::RunHandle;
+pub use types::*;
+
+uniffi::setup_scaffolding!();
