@@ -4,6 +4,7 @@ mod again;
 mod kills;
 mod kit;
 mod long;
+mod sessions;
 mod stops;
 mod together;
 mod tools;
