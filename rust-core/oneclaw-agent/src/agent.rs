@@ -106,7 +106,7 @@ pub struct Status {
     /// The largest size that does not fire.
     pub trigger: Option<u64>,
     /// Where its tokens go.
-    pub parts: Parts,
+    pub parts: Parts<u64>,
     /// What stands for the rows before the boundary.
     pub summary: Option<String>,
     /// All compactions, the oldest first; those undone too.
@@ -393,7 +393,7 @@ impl Agent {
             window: plan.budget.and_then(|b| b.window),
             hard_limit: plan.budget.map(|b| b.hard),
             trigger: plan.budget.map(|b| b.trigger),
-            parts: plan.parts,
+            parts: plan.shares(),
             boundary: standing.as_ref().map_or(Place::START, |s| s.boundary),
             summary: standing.map(|s| s.summary),
             epochs,

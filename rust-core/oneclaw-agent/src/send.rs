@@ -199,17 +199,11 @@ async fn settle(
 
 /// How full the window is with that request.
 pub(crate) fn usage_event(plan: &Plan) -> Event {
-    let parts = &plan.parts;
     Event::ContextUsage {
         expected: plan.request_estimate.expected,
         upper: plan.request_estimate.upper,
         window: plan.budget.and_then(|b| b.window),
         trigger: plan.budget.map(|b| b.trigger),
-        parts: oneclaw_context::assemble::Parts {
-            system: parts.system.expected,
-            tools: parts.tools.expected,
-            summary: parts.summary.expected,
-            messages: parts.messages.expected,
-        },
+        parts: plan.shares(),
     }
 }

@@ -23,6 +23,15 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Chat with a model in the terminal; without a key, with an embedded demo model
+    #[command(after_help = "Examples:\n  \
+        oneclaw chat\n  \
+        oneclaw chat --provider anthropic --model claude-sonnet-4-5-20250929\n  \
+        oneclaw chat --base-url http://localhost:11434/v1 --model llama3 --window 8192\n  \
+        printf '%s\\n' 'What time is it?' /context | oneclaw chat --json\n\n\
+        Input that is not a terminal is run line by line, each a message or a command such as /compact; /help lists \
+        them. Keys come from ONECLAW_API_KEY, or OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY.")]
+    Chat(ChatArgs),
     /// Shorten a tool result the way it is shortened before it is stored
     #[command(after_help = "Examples:\n  \
         oneclaw truncate < page.html\n  \
@@ -64,6 +73,54 @@ pub enum Command {
         oneclaw sample\n  \
         oneclaw sample --preset nous --window 32000 --turns 120")]
     Sample(SampleArgs),
+}
+
+/// `chat`
+#[derive(Debug, Args)]
+pub struct ChatArgs {
+    /// The database file; made if there is none [default: oneclaw/oneclaw.db in the data folder]
+    #[arg(long, value_name = "F")]
+    pub db: Option<PathBuf>,
+    /// The service that answers [default: the session's, or demo]
+    #[arg(long, value_enum, value_name = "P")]
+    pub provider: Option<ProviderName>,
+    /// Another address of the service, such as that of a server on this machine
+    #[arg(long, value_name = "U")]
+    pub base_url: Option<String>,
+    /// The model that answers [default: the session's, or the provider's first]
+    #[arg(long, value_name = "M")]
+    pub model: Option<String>,
+    /// Its context window in tokens, if it is not known
+    #[arg(long, value_name = "N", value_parser = some_tokens(), allow_hyphen_values = true)]
+    pub window: Option<u64>,
+    /// Its longest reply in tokens
+    #[arg(long, value_name = "N", value_parser = some_tokens(), allow_hyphen_values = true)]
+    pub max_output: Option<u64>,
+    /// The knobs.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// The session to go on with [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The tools on offer: none, or names with commas between them [default: the agent's]
+    #[arg(long, value_name = "LIST")]
+    pub tools: Option<String>,
+    /// A host that may be spoken to without encryption; may be repeated. This machine always may
+    #[arg(long, value_name = "HOST")]
+    pub allow_http: Vec<String>,
+}
+
+/// The services there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProviderName {
+    /// OpenAI, and every compatible server
+    Openai,
+    /// Anthropic
+    Anthropic,
+    /// Google Gemini
+    Gemini,
+    /// The model server in this program: no key, no network
+    Demo,
 }
 
 /// `truncate`
@@ -227,6 +284,10 @@ pub enum MomentName {
     AfterTools,
     /// The reply is complete
     AfterResponse,
+}
+
+fn some_tokens() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=MOST_TOKENS)
 }
 
 fn tokens() -> clap::builder::RangedU64ValueParser {

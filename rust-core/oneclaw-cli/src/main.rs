@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod args;
+mod chat;
 mod database;
 mod estimate;
 mod input;
@@ -47,8 +48,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return wrong_usage(&error),
     };
+    if let Command::Chat(args) = &cli.command {
+        return ended(chat::run(args, cli.json));
+    }
     let mut out = io::BufWriter::new(io::stdout().lock());
     let result = match &cli.command {
+        // It has an output of its own.
+        Command::Chat(_) => Ok(()),
         Command::Truncate(args) => truncate::run(args, cli.json, &mut out),
         Command::Estimate(args) => estimate::run(args, cli.json, &mut out),
         Command::Plan(args) => plan::run(args, cli.json, &mut out),
@@ -58,7 +64,11 @@ fn main() -> ExitCode {
         Command::Export(args) => database::export(args, &mut out),
         Command::Sample(args) => sample::run(args, cli.json, &mut out),
     };
-    match result.and_then(|()| out.flush().map_err(Failure::from)) {
+    ended(result.and_then(|()| out.flush().map_err(Failure::from)))
+}
+
+fn ended(result: Result<(), Failure>) -> ExitCode {
+    match result {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
             complain(&failure.to_string());

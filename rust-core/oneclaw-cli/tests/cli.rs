@@ -372,7 +372,7 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     let done = json_of(&["migrate", &path, "--json"], "");
     assert_eq!(
         done,
-        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 1, "dry_run": false})
+        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 2, "dry_run": false})
     );
     let again = oneclaw(&["migrate", &path], "").stdout;
     assert_eq!(again, format!("{path}: is at schema version 2, nothing to do\n"));
@@ -463,7 +463,9 @@ fn a_transcript_comes_out_of_a_file_as_it_went_in() {
 
 #[test]
 fn help_has_examples() {
-    for command in ["truncate", "estimate", "plan", "migrate", "inspect", "import", "export", "sample"] {
+    for command in
+        ["chat", "truncate", "estimate", "plan", "migrate", "inspect", "import", "export", "sample"]
+    {
         let output = oneclaw(&[command, "--help"], "");
         assert_eq!(output.code, 0);
         assert!(output.stdout.contains("Examples:\n  oneclaw "), "{command}");

@@ -42,13 +42,17 @@ fn spoken(ask: &Ask, room: u64, counter: &Counter) -> Reply {
     if !results.is_empty() {
         return Reply::text(report(ask, &results, &request, at));
     }
+    let title = || title(ask, &request).filter(|_| ask.tools.is_empty()).map(Reply::text);
+    if asks_for_title(&ask.system_text())
+        && let Some(title) = title()
+    {
+        return title;
+    }
     if summarise::is_asked(ask) {
         return Reply::text(summarise::condense(ask, room, counter));
     }
-    if ask.tools.is_empty()
-        && let Some(title) = title(ask, &request)
-    {
-        return Reply::text(title);
+    if let Some(title) = title() {
+        return title;
     }
     let calls = act::calls(&request, &ask.tools, &ask.choice);
     if !calls.is_empty() {
@@ -186,12 +190,14 @@ fn filler(request: &str, count: usize) -> String {
 }
 
 /// A few words of the first message, where a title is asked for.
+fn asks_for_title(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let verbs = ["generate", "write", "give", "suggest", "create", "short", "reply with"];
+    text.contains("title") && verbs.iter().any(|verb| text.contains(verb))
+}
+
 fn title(ask: &Ask, request: &str) -> Option<String> {
-    let asks = |text: &str| {
-        let text = text.to_lowercase();
-        let verbs = ["generate", "write", "give", "suggest", "create", "short", "reply with"];
-        text.contains("title") && verbs.iter().any(|verb| text.contains(verb))
-    };
+    let asks = asks_for_title;
     let own = excerpt(request, 300);
     let closing: String = request.chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect();
     if !asks(&ask.system_text()) && !asks(&own) && !asks(&closing) {
@@ -204,6 +210,7 @@ fn title(ask: &Ask, request: &str) -> Option<String> {
             first.split_once("\n\n").or_else(|| first.split_once(": ")).map(|(_, rest)| rest.to_owned());
         first = material.unwrap_or(first);
     }
+    let first = first.strip_prefix("User: ").and_then(|labelled| labelled.lines().next()).unwrap_or(&first);
     let words =
         first.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '-').filter(|word| !word.is_empty());
     let title: Vec<&str> = words.take(TITLE_WORDS).collect();
@@ -285,6 +292,11 @@ mod tests {
     fn titles_and_lengths() {
         let title = ask("Generate a short title for the chat.", &["Five of us want to go to Porto in May."]);
         assert_eq!(said(&title), "Five of us want to");
+        let labelled = ask(
+            "Write a short title for the conversation.",
+            &["User: How do tides work?\n\nAssistant: Slowly."],
+        );
+        assert_eq!(said(&labelled), "How do tides work");
         let one = ask("", &["Give this chat a short title:\n\nHow do tides work?"]);
         assert_eq!(said(&one), "How do tides work");
         assert_eq!(said(&ask("", &["Write 200 words about tea"])).split_whitespace().count(), 200);

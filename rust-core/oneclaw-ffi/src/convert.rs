@@ -59,12 +59,7 @@ pub(crate) fn event_out(event: Event) -> ChatEvent {
             upper: size(upper),
             window: window.map(size),
             trigger: trigger.map(size),
-            parts: Parts {
-                system: size(parts.system),
-                tools: size(parts.tools),
-                summary: size(parts.summary),
-                messages: size(parts.messages),
-            },
+            parts: parts_out(parts),
         },
         Event::CompactStarted { session_id, reason, messages, number, round } => ChatEvent::CompactStarted {
             session_id,
@@ -90,6 +85,15 @@ pub(crate) fn event_out(event: Event) -> ChatEvent {
             reason: reason.into(),
             round: count(round),
         },
+    }
+}
+
+fn parts_out(parts: oneclaw_context::assemble::Parts<u64>) -> Parts {
+    Parts {
+        system: size(parts.system),
+        tools: size(parts.tools),
+        summary: size(parts.summary),
+        messages: size(parts.messages),
     }
 }
 
@@ -372,12 +376,7 @@ pub(crate) fn status_out(status: Status) -> ContextStatus {
         window: status.window.map(size),
         hard_limit: status.hard_limit.map(size),
         trigger: status.trigger.map(size),
-        parts: Parts {
-            system: size(status.parts.system.expected),
-            tools: size(status.parts.tools.expected),
-            summary: size(status.parts.summary.expected),
-            messages: size(status.parts.messages.expected),
-        },
+        parts: parts_out(status.parts),
         summary: status.summary,
         epochs: in_force.map(epoch_out).collect(),
         pins: status.pins.into_iter().map(|pin| message_out(pin, boundary)).collect(),

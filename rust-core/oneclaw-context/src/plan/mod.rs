@@ -261,6 +261,18 @@ pub fn look(inputs: &Inputs<'_>) -> Plan {
 }
 
 impl Plan {
+    /// Where the expected tokens of the request go, so that the parts add up to it: a provider's own count, where there is
+    /// one, says nothing about parts, so each keeps its share by content.
+    pub fn shares(&self) -> Parts<u64> {
+        let parts = &self.parts;
+        let by_content = [parts.system, parts.tools, parts.summary, parts.messages].map(|p| p.expected);
+        let sum = by_content.iter().sum::<u64>().max(1);
+        let total = self.request_estimate.expected;
+        let share = |part: u64| (u128::from(part) * u128::from(total) / u128::from(sum)) as u64;
+        let [system, tools, summary, _] = by_content.map(share);
+        Parts { system, tools, summary, messages: total - system - tools - summary }
+    }
+
     /// The requests that make the summary, in the order they can be made.
     pub fn summary_requests(&self) -> Vec<SummaryRequest> {
         match &self.decision {
