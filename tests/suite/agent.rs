@@ -1,10 +1,20 @@
 //! The send loop from the outside: the public interface, a real file, and real HTTP to the loopback server.
 
 mod again;
+mod feat011;
+mod feat011_edges;
 mod kills;
 mod kit;
+mod limits;
+mod line;
 mod long;
+mod nous;
+mod opencode;
+mod rfc011;
 mod sessions;
 mod stops;
+mod summaries;
+mod sven;
+mod talk;
 mod together;
 mod tools;

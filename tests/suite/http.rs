@@ -248,12 +248,17 @@ impl log::Log for Listener {
 }
 
 /// From now on everything that any library logs is kept.
-fn watch_the_log() {
+pub(crate) fn watch_the_log() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         log::set_logger(&Listener).unwrap();
         log::set_max_level(log::LevelFilter::Trace);
     });
+}
+
+/// Target and text of what was logged so far, by any test.
+pub(crate) fn logged() -> Vec<String> {
+    LOG.lock().unwrap().clone()
 }
 
 // ---- replies ----

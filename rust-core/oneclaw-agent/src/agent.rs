@@ -13,6 +13,7 @@ use crate::stop::{Stop, Why};
 use crate::target;
 use crate::title::UNTITLED;
 use crate::tools::Registry;
+use crate::turn;
 use oneclaw_context::assemble::Parts;
 use oneclaw_context::estimate::Estimate;
 use oneclaw_context::{Moment, Plan, Policy, pins};
@@ -84,7 +85,7 @@ pub enum Offer {
 pub struct Patience {
     /// A summary call without a byte.
     pub silence: Duration,
-    /// All calls of one writer together.
+    /// All calls of one compaction together.
     pub pass: Duration,
 }
 
@@ -225,8 +226,7 @@ impl Agent {
     pub async fn purge(&self, session: &str) -> Result<(), Failure> {
         let (job, _) = self.job(session)?;
         self.stop(session);
-        let _turn = job.turn().await?;
-        let _held = job.compaction().await?;
+        let _both = job.turn_and_compaction().await?;
         let id = session.to_owned();
         self.0.blocking(move |store| Ok(store.purge(&id)?)).await?;
         lock(&self.0.sessions).remove(session);
@@ -265,10 +265,15 @@ impl Agent {
         Ok(())
     }
 
-    /// Gives a model limits that go before those of the file. Forgotten on closing.
+    /// Gives a model limits that go before those of the file; what is not named stays as it was. Forgotten on closing.
     pub fn set_limits(&self, provider_id: &str, model: &str, limits: ModelLimits) {
         let mut all = self.0.limits.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert((provider_id.to_owned(), model.to_owned()), limits);
+        let known = all.entry((provider_id.to_owned(), model.to_owned())).or_default();
+        *known = ModelLimits {
+            window: limits.window.or(known.window),
+            input_limit: limits.input_limit.or(known.input_limit),
+            max_output: limits.max_output.or(known.max_output),
+        };
     }
 
     /// Begins a session with the general assistant.
@@ -316,8 +321,8 @@ impl Agent {
     ) -> Result<Run, Failure> {
         let (job, events) = self.job(session)?;
         check_message(text, &attachments)?;
-        let message = send::save(&job, text.to_owned(), attachments).await?;
-        Ok(self.answer(job, events, Start::Message(message)))
+        let saved = send::save(&job, text.to_owned(), attachments).await?;
+        Ok(self.answer(job, events, Start::Message(saved)))
     }
 
     /// Answers the newest message once more. The reply so far is kept aside.
@@ -330,17 +335,12 @@ impl Agent {
     pub async fn edit(&self, session: &str, message: &str, text: &str) -> Result<Run, Failure> {
         let (job, events) = self.job(session)?;
         check_message(text, &[])?;
-        let (owner, id) = (session.to_owned(), message.to_owned());
-        let waiting = job.session.waiting();
-        let edited = self
-            .0
-            .read(move |c| {
-                let mut rows = messages::page(c, &owner, Place::END, EDITABLE)?;
-                rows.retain(|s| s.row.kind == RowType::User && !waiting.contains(&s.row.id));
-                Ok(rows.pop().filter(|s| s.row.id == id).map(|s| s.row))
-            })
-            .await?
-            .ok_or_else(|| Failure::Invalid("only the newest message can be edited".to_owned()))?;
+        self.prepare(session).await?;
+        let owner = session.to_owned();
+        let edited = self.0.read(move |c| turn::newest_question(c, &owner)).await?.row;
+        if edited.id != message {
+            return Err(Failure::Invalid("only the newest message can be edited".to_owned()));
+        }
         let saved = send::save(&job, text.to_owned(), edited.attachments).await?;
         Ok(self.answer(job, events, Start::Edit { message: saved, replaces: message.to_owned() }))
     }
@@ -437,18 +437,23 @@ impl Agent {
             let pinned: Vec<_> = pinned.into_iter().map(measured).collect();
             pins::check(&pinned, &measured(candidate), &chat.policy, &budget, &chat.target.tariff())?;
         }
-        let id = message.to_owned();
-        self.change(session, move |t, _, now| messages::set_pin(t, &id, Some(now))).await
+        self.set_pin(session, message, Some(self.0.now())).await
     }
 
     /// Takes a pin away.
     pub async fn unpin(&self, session: &str, message: &str) -> Result<(), Failure> {
-        let id = message.to_owned();
-        self.change(session, move |t, session, _| {
-            messages::get_in(t, session, &id)?;
-            messages::set_pin(t, &id, None)
+        self.set_pin(session, message, None).await
+    }
+
+    async fn set_pin(&self, session: &str, message: &str, pinned_at: Option<i64>) -> Result<(), Failure> {
+        let (owner, id) = (session.to_owned(), message.to_owned());
+        self.write(move |t| {
+            messages::get_in(t, &owner, &id)?;
+            messages::set_pin(t, &id, pinned_at)
         })
-        .await
+        .await?;
+        self.0.session(session).changed();
+        Ok(())
     }
 
     /// The models a service lists.
@@ -470,8 +475,13 @@ impl Agent {
     /// short is found in [`Self::queued`].
     pub async fn close(&self) {
         self.0.closing.give(Why::Closing);
-        let mut tasks = std::mem::take(&mut *lock(&self.0.tasks));
-        while tasks.join_next().await.is_some() {}
+        loop {
+            let mut tasks = std::mem::take(&mut *lock(&self.0.tasks));
+            if tasks.is_empty() {
+                return;
+            }
+            while tasks.join_next().await.is_some() {}
+        }
     }
 
     // ---- parts ----
@@ -488,7 +498,7 @@ impl Agent {
 
     fn answer(&self, job: Job, events: UnboundedReceiver<Event>, start: Start) -> Run {
         let message = match &start {
-            Start::Message(id) | Start::Edit { message: id, .. } => Some(id.clone()),
+            Start::Message(saved) | Start::Edit { message: saved, .. } => Some(saved.message.clone()),
             Start::Regenerate => None,
         };
         self.run(job, events, message, move |job| async move {
@@ -511,14 +521,15 @@ impl Agent {
         work: impl FnOnce(Arc<Job>) -> F + Send + 'static,
     ) -> Run
     where
-        F: Future<Output = Result<(), Failure>> + Send,
+        F: Future<Output = Result<(), Failure>> + Send + 'static,
     {
         let stop = job.stop.clone();
         let job = Arc::new(job);
         self.0.spawn(async move {
-            match work(job.clone()).await {
-                Ok(()) | Err(Failure::Stopped) => {}
-                Err(failure) => job.emit(failure.event()),
+            match tokio::spawn(work(job.clone())).await {
+                Ok(Ok(()) | Err(Failure::Stopped)) => {}
+                Ok(Err(failure)) => job.emit(failure.event()),
+                Err(panicked) => job.emit_breakdown(&panicked.to_string()),
             }
         });
         Run { message_id, events, stop }
@@ -538,8 +549,7 @@ impl Agent {
         change: impl FnOnce(&Transaction<'_>, &str, i64) -> oneclaw_store::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         let (job, _) = self.job(session)?;
-        let _turn = job.turn().await?;
-        let _held = job.compaction().await?;
+        let _both = job.turn_and_compaction().await?;
         let (id, now) = (session.to_owned(), self.0.now());
         let changed = self
             .0
@@ -552,9 +562,6 @@ impl Agent {
         Ok(changed)
     }
 }
-
-/// The newest message is among so many rows, or is not edited: a turn has at most 100 rounds.
-const EDITABLE: usize = 2_000;
 
 fn check_message(text: &str, attachments: &[Attachment]) -> Result<(), Failure> {
     if text.trim().is_empty() && attachments.is_empty() {

@@ -3,7 +3,7 @@
 use crate::chat::Chat;
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::lessons::{self, Lesson, Report};
+use crate::lessons::{self, Lesson, Report, Seen};
 use crate::live::{self, Live};
 use crate::session::{Job, lock};
 use oneclaw_context::Plan;
@@ -20,6 +20,9 @@ use tokio::time::{Instant, sleep_until};
 const SAVE_EVERY: Duration = Duration::from_millis(700);
 /// No reply is longer, in bytes, with reasoning and calls.
 const MOST_BYTES: usize = 16 * 1_024 * 1_024;
+
+/// What a call takes beside its texts.
+const CALL_BYTES: usize = 1_024;
 
 /// A whole reply, saved.
 #[derive(Debug)]
@@ -77,6 +80,11 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
         }
     };
     drop(stream);
+    if let Err(Failure::Provider(ProviderError::ContextOverflow { limit, requested })) = ended
+        && draft.bytes == 0
+    {
+        return Ok(Answer::TooLong { limit, requested });
+    }
     if let Err(failure) = ended {
         draft.save(job, State::Partial).await?;
         return Err(failure);
@@ -153,19 +161,23 @@ async fn finish(
 
 /// What the reported size of the prompt teaches.
 fn lesson(job: &Job, chat: &Chat, plan: &Plan, prompt: u64) -> Lesson {
-    let mut last = lock(&job.session.short_report);
-    let lesson = lessons::of_report(chat.target.learnt, plan, prompt, *last);
-    let expected = plan.request_estimate.expected;
+    let at = chat.target.at();
+    let mut last = lock(&job.session.last_report);
+    let of_this_model = last.as_ref().filter(|last| last.at == at);
+    let lesson = lessons::of_report(chat.target.learnt, plan, prompt, of_this_model);
+    let content = plan.uncalibrated;
+    let report =
+        lessons::compared_next(of_this_model.map(|last| last.report), Report { reported: prompt, content });
     *last = match lesson {
+        Lesson::Size(_) => Some(Seen { at, report, is_doubtful: false }),
         Lesson::Doubtful => {
-            log::warn!("the service counted {prompt} tokens where about {expected} were sent");
-            Some(Report { reported: prompt, expected })
+            log::warn!("the service counted {prompt} tokens where about {content} were sent");
+            Some(Seen { at, report, is_doubtful: true })
         }
         Lesson::SilentWindow(_) => {
             log::warn!("the service cuts prompts to about {prompt} tokens without saying so");
             None
         }
-        Lesson::Size(_) => None,
     };
     lesson
 }
@@ -221,7 +233,7 @@ impl Draft {
                 self.row.thinking_signature = (self.signatures == 1).then_some(signature);
             }
             StreamEvent::CallStarted { id, name } => {
-                self.grow(name.len())?;
+                self.grow(id.as_str().len() + name.len() + CALL_BYTES)?;
                 self.calls.push(Row {
                     tool_call_id: Some(id.as_str().to_owned()),
                     tool_name: Some(name.clone()),

@@ -2,7 +2,7 @@
 
 use crate::agent::Offer;
 use crate::failure::Failure;
-use crate::lessons;
+use crate::lessons::{self, Size};
 use crate::live::Live;
 use crate::session::Job;
 use crate::target::{self, Target};
@@ -62,13 +62,26 @@ impl Chat {
             summaries: ask.summaries,
             ..Inputs::new(&live.conversation, &limits, &self.policy, &live.state, moment)
         };
-        plan(&inputs)
+        self.within_longest_reply(plan(&inputs))
     }
 
     /// The next request as things stand.
     pub fn look(&self, live: &Live, moment: Moment) -> Plan {
         let limits = self.target.limits();
-        look(&Inputs::new(&live.conversation, &limits, &self.policy, &live.state, moment))
+        self.within_longest_reply(look(&Inputs::new(
+            &live.conversation,
+            &limits,
+            &self.policy,
+            &live.state,
+            moment,
+        )))
+    }
+
+    /// Of a model whose window is unknown, at least the longest reply may be known.
+    fn within_longest_reply(&self, mut plan: Plan) -> Plan {
+        let longest = self.target.limits().max_output.map(|tokens| tokens.min(self.policy.output_cap));
+        plan.request.max_output = plan.request.max_output.or(longest);
+        plan
     }
 
     /// Keeps that a request was refused as too long.
@@ -80,7 +93,7 @@ impl Chat {
         requested: Option<u64>,
     ) -> Result<(), Failure> {
         let window = self.target.limits().window;
-        let learnt = lessons::of_refusal(self.target.learnt, window, plan, limit, requested);
+        let learnt = lessons::of_refusal(self.target.learnt, window, Size::of_plan(plan), limit, requested);
         log::warn!(
             "{} refused a request of about {} tokens; window {:?}, factor {:?} from now on",
             self.target.model,

@@ -6,6 +6,7 @@
 use crate::chat::{Asked, Chat};
 use crate::event::Event;
 use crate::failure::Failure;
+use crate::lessons;
 use crate::live::Live;
 use crate::send::usage_event;
 use crate::session::Job;
@@ -18,10 +19,11 @@ use oneclaw_context::{Decision, Moment, Plan, Reason};
 use oneclaw_model::Body;
 use oneclaw_store::epochs::{self, NewEpoch};
 use oneclaw_store::queue::{self, Queued};
-use oneclaw_store::{Fault, catalogue, messages};
+use oneclaw_store::{Fault, catalogue, engine, messages};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::{Instant, timeout_at};
 
 /// What is to be made.
 #[derive(Debug, Clone)]
@@ -38,10 +40,6 @@ pub(crate) struct Order {
 impl Order {
     fn asked(&self, summaries: Summaries) -> Asked<'_> {
         Asked { focus: self.focus.as_deref(), summaries }
-    }
-
-    fn is_by_hand(&self) -> bool {
-        self.moment == Moment::Manual
     }
 }
 
@@ -137,6 +135,7 @@ impl Pass<'_> {
         self.enqueue().await?;
         self.announce(first).await?;
         let mut why = String::from("the model is too small to be asked");
+        let deadline = Instant::now() + self.job.core.patience.pass;
         for mut target in self.writers(chat).await? {
             // A refusal teaches the writer's window; the second time its requests are smaller.
             for _ in 0..=usize::from(chat.policy.summary_retries > 0) {
@@ -144,25 +143,17 @@ impl Pass<'_> {
                 let plan = chat.plan(self.live, self.order.moment, Some(&target), asked);
                 let Decision::Compact(compaction) = &plan.decision else { break };
                 let Work::Summarise(work) = &compaction.work else { break };
-                match self.written(chat, &target, work).await {
+                match self.written(chat, &target, work, deadline).await {
                     Ok(text) => {
                         let author = target.model.as_str().to_owned();
                         return self.commit(chat, &plan, &text, compaction.strategy, Some(author)).await;
                     }
                     Err(Unwritten::Stopped) => return self.given_up(first).await,
-                    Err(Unwritten::TooLong { limit, requested }) => {
+                    Err(Unwritten::TooLong { size, limit, requested }) => {
                         why = "the summary request was refused as too long".to_owned();
-                        let learnt = crate::lessons::of_refusal(
-                            target.learnt,
-                            target.limits().window,
-                            &plan,
-                            limit,
-                            requested,
-                        );
-                        if target.is_same_model(&chat.target) {
-                            chat.learn(self.job, learnt).await?;
-                        }
-                        target.learnt = learnt;
+                        let window = target.limits().window;
+                        target.learnt = lessons::of_refusal(target.learnt, window, size, limit, requested);
+                        self.keep_learnt(chat, &target).await?;
                     }
                     Err(Unwritten::Failed(reason)) => {
                         why = reason;
@@ -172,11 +163,21 @@ impl Pass<'_> {
             }
             log::warn!("{} wrote no summary: {why}", target.model);
         }
-        if self.order.is_by_hand() {
+        // The user may try again; any other, also one that a restart has cut short, is trimmed.
+        if self.reason == Reason::Manual {
             self.dequeue().await?;
             return Ok(Done { failure: Some(Failure::NoSummary(why)), ..Done::nothing(first.estimate) });
         }
         self.trim(chat).await
+    }
+
+    /// Keeps what a refusal taught about a writer.
+    async fn keep_learnt(&self, chat: &mut Chat, writer: &Target) -> Result<(), Failure> {
+        if writer.is_same_model(&chat.target) {
+            return chat.learn(self.job, writer.learnt).await;
+        }
+        let (at, learnt) = (writer.at(), writer.learnt);
+        self.job.core.write(move |t| engine::set_learnt(t, &at, learnt)).await
     }
 
     async fn written(
@@ -184,12 +185,15 @@ impl Pass<'_> {
         chat: &Chat,
         target: &Target,
         work: &oneclaw_context::plan::Summarise,
+        deadline: Instant,
     ) -> Result<String, Unwritten> {
-        let patience = self.job.core.patience.pass;
         let writing = writer::write(self.job, target, work, chat.policy.summary_retries);
-        match self.job.unless_stopped(tokio::time::timeout(patience, writing)).await {
+        match self.job.unless_stopped(timeout_at(deadline, writing)).await {
             Ok(Ok(written)) => written,
-            Ok(Err(_)) => Err(Unwritten::Failed(format!("nothing was ready after {} s", patience.as_secs()))),
+            Ok(Err(_)) => {
+                let seconds = self.job.core.patience.pass.as_secs();
+                Err(Unwritten::Failed(format!("no summary was ready after {seconds} s")))
+            }
             Err(_) => Err(Unwritten::Stopped),
         }
     }
@@ -409,8 +413,7 @@ impl Pass<'_> {
 
 /// A compaction that the user asked for, or that a restart has interrupted.
 pub(crate) async fn by_hand(job: &Job, focus: Option<String>, reason: Option<Reason>) -> Result<(), Failure> {
-    let turn = job.turn().await?;
-    let held = job.compaction().await?;
+    let (turn, held) = job.turn_and_compaction().await?;
     let mut chat = Chat::open(job).await?;
     let live = Live::load(job, &chat).await?;
     let order = Order { moment: Moment::Manual, focus, reason, round: 0 };
@@ -420,7 +423,8 @@ pub(crate) async fn by_hand(job: &Job, focus: Option<String>, reason: Option<Rea
             drop(turn);
             compact(job, &mut chat, &live, order, held).await
         }
-        Decision::Send(_) | Decision::Irreducible { .. } => {
+        Decision::Irreducible { culprit, over } => Err(Failure::Irreducible { culprit, over }),
+        Decision::Send(_) => {
             let pass = Pass { job, live: &live, order: &order, reason: reason.unwrap_or(Reason::Manual) };
             pass.dequeue().await?;
             job.emit(pass.completed(&Done::nothing(plan.estimate)));
@@ -432,7 +436,7 @@ pub(crate) async fn by_hand(job: &Job, focus: Option<String>, reason: Option<Rea
 async fn keep_attempt(job: &Job, plan: &Plan) -> Result<(), Failure> {
     let session = job.session.id.clone();
     let attempt = plan.attempt.as_ref().and_then(|a| serde_json::to_string(a).ok());
-    job.core.write(move |t| oneclaw_store::engine::set_attempt(t, &session, attempt.as_deref())).await?;
+    job.core.write(move |t| engine::set_attempt(t, &session, attempt.as_deref())).await?;
     job.session.changed();
     Ok(())
 }

@@ -30,11 +30,10 @@ struct Read {
 }
 
 impl Live {
-    /// Reads the session. Messages that wait for their turn are left out.
+    /// Reads the session. Messages in line are left out.
     pub async fn load(job: &Job, chat: &Chat) -> Result<Self, Failure> {
         let version = job.session.version();
         let id = job.session.id.clone();
-        let waiting = job.session.waiting();
         let read = job
             .core
             .blocking(move |store| {
@@ -43,7 +42,7 @@ impl Live {
                     let standing = epochs::standing(connection, &id)?;
                     let boundary = standing.as_ref().map_or(Place::START, |s| s.boundary);
                     let mut rows = messages::since(connection, &id, boundary)?;
-                    rows.retain(|stored| !waiting.contains(&stored.row.id));
+                    rows.retain(|stored| !stored.place.is_in_line());
                     let (carried, pins) = if standing.is_some() {
                         let mut pins = messages::pinned(connection, &id)?;
                         pins.retain(|stored| stored.place < boundary);

@@ -7,7 +7,7 @@ use crate::compactor::{self, Order};
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::live::{self, Live};
-use crate::session::Job;
+use crate::session::{InLine, Job};
 use crate::{title, turn};
 use oneclaw_context::policy::Pruning;
 use oneclaw_context::{Decision, Moment, Plan, groups, prune};
@@ -18,53 +18,41 @@ use tokio::sync::OwnedMutexGuard;
 
 /// The most rounds of tools before a reply has to come.
 pub const MOST_ROUNDS: u32 = 100;
-/// How often a request is planned anew because a compaction came between.
+/// How often a request is planned anew because a compaction, its own or another, came between.
 const MOST_PLANS: usize = 6;
 
 /// What a turn begins with.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) enum Start {
     /// A message that is saved.
-    Message(String),
+    Message(InLine),
     /// The newest question once more, without what followed it.
     Regenerate,
     /// A message that is saved, in place of this one and all that followed it.
-    Edit { message: String, replaces: String },
+    Edit { message: InLine, replaces: String },
 }
 
 /// Saves what the user wrote; from here on it cannot be lost.
-pub(crate) async fn save(job: &Job, text: String, attachments: Vec<Attachment>) -> Result<String, Failure> {
+pub(crate) async fn save(job: &Job, text: String, attachments: Vec<Attachment>) -> Result<InLine, Failure> {
     let row =
         Row { content: text, attachments, ..Row::new(job.core.new_id(), RowType::User, job.core.now()) };
-    let message = row.id.clone();
-    job.session.wait_in_line(&message);
+    let waits = job.session.wait_in_line(&row.id);
     let session = job.session.id.clone();
-    let saved = job
-        .core
+    job.core
         .write(move |t| {
             messages::append(t, &session, &row, State::Whole)?;
+            messages::put_in_line(t, &session, &row.id)?;
             live::keep_measure(t, &row)
         })
-        .await;
-    if saved.is_err() {
-        job.session.leave_line(&message);
-    }
-    saved.map(|()| message)
+        .await?;
+    Ok(waits)
 }
 
 /// Answers a message.
 pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
-    let waits = match &start {
-        Start::Message(message) | Start::Edit { message, .. } => Some(message.clone()),
-        Start::Regenerate => None,
-    };
-    let turn = job.turn().await;
-    if let Some(message) = waits {
-        job.session.leave_line(&message);
-    }
-    let turn = turn?;
+    let turn = job.turn().await?;
     let _at_work = job.at_work();
-    turn::begin(job, &start).await?;
+    turn::begin(job, start).await?;
     let mut chat = Chat::open(job).await?;
     let mut live = Live::load(job, &chat).await?;
     let mut moment = Moment::BeforeSend;
@@ -192,7 +180,10 @@ async fn settle(
             let Some(held) = job.session.try_compaction() else { return Ok(()) };
             drop(turn);
             let order = Order { moment: Moment::AfterResponse, focus: None, reason: None, round };
-            compactor::compact(job, chat, &live, order, held).await
+            match compactor::compact(job, chat, &live, order, held).await {
+                Err(Failure::Irreducible { .. }) => Ok(()),
+                done => done,
+            }
         }
     }
 }

@@ -102,17 +102,18 @@ impl Core {
 }
 
 /// What the runs of a session share.
+#[derive(Debug)]
 pub(crate) struct Session {
     pub id: String,
     turn: Arc<AsyncMutex<()>>,
     compaction: Arc<AsyncMutex<()>>,
     version: AtomicU64,
-    /// Messages that are saved and whose turn has not come.
+    /// Messages in the file's line whose runs wait for their turn.
     waiting: Mutex<HashSet<String>>,
     /// Runs that are at work: in their turn, or compacting.
     at_work: Mutex<Vec<Stop>>,
-    /// The last report that was suspiciously small.
-    pub short_report: Mutex<Option<crate::lessons::Report>>,
+    /// The last report on the size of a request.
+    pub last_report: Mutex<Option<crate::lessons::Seen>>,
 }
 
 impl Session {
@@ -124,7 +125,7 @@ impl Session {
             version: AtomicU64::new(0),
             waiting: Mutex::default(),
             at_work: Mutex::default(),
-            short_report: Mutex::default(),
+            last_report: Mutex::default(),
         }
     }
 
@@ -138,17 +139,15 @@ impl Session {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The messages that wait for their turn.
+    /// The messages whose runs wait for their turn.
     pub fn waiting(&self) -> HashSet<String> {
         lock(&self.waiting).clone()
     }
 
-    pub fn wait_in_line(&self, message: &str) {
+    /// Waits for the turn of a message, until the value is dropped.
+    pub fn wait_in_line(self: &Arc<Self>, message: &str) -> InLine {
         lock(&self.waiting).insert(message.to_owned());
-    }
-
-    pub fn leave_line(&self, message: &str) {
-        lock(&self.waiting).remove(message);
+        InLine { session: self.clone(), message: message.to_owned() }
     }
 
     /// Stops what is at work.
@@ -168,16 +167,41 @@ pub(crate) struct Job {
     pub session: Arc<Session>,
     pub stop: Stop,
     events: UnboundedSender<Event>,
+    /// The end of a compaction that was begun, as it is told if the run breaks down.
+    broken_compaction: Mutex<Option<Event>>,
 }
 
 impl Job {
     pub fn new(core: Arc<Core>, session: Arc<Session>, stop: Stop, events: UnboundedSender<Event>) -> Self {
-        Self { core, session, stop, events }
+        Self { core, session, stop, events, broken_compaction: Mutex::default() }
     }
 
     /// Tells the caller; nobody may be listening any more.
     pub fn emit(&self, event: Event) {
+        match &event {
+            Event::CompactStarted { reason, round, .. } => {
+                *lock(&self.broken_compaction) = Some(Event::CompactCompleted {
+                    did_compact: false,
+                    fallback: false,
+                    tokens_before: 0,
+                    tokens_after: 0,
+                    strategy: None,
+                    reason: *reason,
+                    round: *round,
+                });
+            }
+            Event::CompactCompleted { .. } => *lock(&self.broken_compaction) = None,
+            _ => {}
+        }
         let _ = self.events.send(event);
+    }
+
+    /// Tells the caller that the run broke down.
+    pub fn emit_breakdown(&self, what: &str) {
+        log::error!("a run broke down: {what}");
+        let begun = lock(&self.broken_compaction).take();
+        begun.into_iter().for_each(|event| self.emit(event));
+        self.emit(Failure::Internal("the run broke down".to_owned()).event());
     }
 
     /// The result, unless the run is stopped first.
@@ -203,10 +227,35 @@ impl Job {
         self.unless_stopped(self.session.compaction.clone().lock_owned()).await
     }
 
+    /// Waits for both, without keeping others from their turn while a compaction is on its way.
+    pub async fn turn_and_compaction(&self) -> Result<(OwnedMutexGuard<()>, OwnedMutexGuard<()>), Failure> {
+        loop {
+            let turn = self.turn().await?;
+            if let Some(held) = self.session.try_compaction() {
+                return Ok((turn, held));
+            }
+            drop(turn);
+            drop(self.compaction().await?);
+        }
+    }
+
     /// From now on [`Session::stop`] stops this run, until the value is dropped.
     pub fn at_work(&self) -> AtWork {
         lock(&self.session.at_work).push(self.stop.clone());
         AtWork { session: self.session.clone(), stop: self.stop.clone() }
+    }
+}
+
+/// A message whose run waits for its turn. One in the file's line that nobody waits for is taken up by the next turn.
+#[derive(Debug)]
+pub(crate) struct InLine {
+    session: Arc<Session>,
+    pub message: String,
+}
+
+impl Drop for InLine {
+    fn drop(&mut self) {
+        lock(&self.session.waiting).remove(&self.message);
     }
 }
 
@@ -218,6 +267,10 @@ pub(crate) struct AtWork {
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        lock(&self.session.at_work).retain(|stop| !stop.is(&self.stop));
+        // A run may be at work twice: in its turn, and compacting in it.
+        let mut at_work = lock(&self.session.at_work);
+        if let Some(place) = at_work.iter().rposition(|stop| stop.is(&self.stop)) {
+            at_work.remove(place);
+        }
     }
 }

@@ -17,7 +17,7 @@ const SHOWN_UNITS: usize = 2_000;
 const SHOWN_ROWS: usize = 8;
 /// The longest title, in characters.
 const MOST_CHARS: usize = 60;
-/// Enough for a title, also for a model that reasons first.
+/// Enough for a title; a model that reasons first may need more, and the first message stands in.
 const MOST_TOKENS: u64 = 64;
 
 /// Lets the model title the session, if it has no title of its own.

@@ -9,72 +9,67 @@ use crate::session::Job;
 use crate::tools::run::{Called, Outcome, run};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Row, ToolStatus};
-use oneclaw_store::messages::{self, State};
-use oneclaw_store::{Fault, Place, Transaction, epochs};
-use std::collections::HashSet;
+use oneclaw_store::messages::{self, State, Stored};
+use oneclaw_store::{Connection, Fault, Place, Transaction, engine, epochs};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// What a call is answered with that was stopped.
 const STOPPED: &str = "The user stopped this call before it ended.";
+/// The most calls of one reply that are run.
+const MOST_CALLS: usize = 128;
+/// What the others are answered with.
+const TOO_MANY: &str = "Not run: at most 128 calls of one reply are.";
+/// The largest attachments of a result, together, in bytes of base64.
+const MOST_ATTACHED: usize = 32 * 1_024 * 1_024;
 /// What a call is answered with that was not run.
 const NOT_RUN: &str = "Not run: too many rounds of tool calls.";
 
-/// Brings the session into the state the turn begins with.
-pub(crate) async fn begin(job: &Job, start: &Start) -> Result<(), Failure> {
+/// Brings the session into the state the turn begins with. Messages in line whose runs are gone (stopped, closed, killed)
+/// take their places before it.
+pub(crate) async fn begin(job: &Job, start: Start) -> Result<(), Failure> {
     live::end_cut_calls(job).await?;
-    let (session, now) = (job.session.id.clone(), job.core.now());
-    match start.clone() {
-        Start::Message(message) => {
-            job.core.write(move |t| messages::move_to_end(t, &session, &message).map(drop)).await
-        }
-        Start::Regenerate => {
-            let _held = job.compaction().await?;
-            let waiting = job.session.waiting();
-            job.core
-                .write(move |t| {
-                    let question = newest_question(t, &session, &waiting)?;
-                    take_out_from(t, &session, question.next(), &waiting, now)
-                })
-                .await?;
-            job.session.changed();
-            Ok(())
-        }
-        Start::Edit { message, replaces } => {
-            let _held = job.compaction().await?;
-            let mut spared = job.session.waiting();
-            spared.insert(message.clone());
-            job.core
-                .write(move |t| {
-                    let replaced = messages::place_of(t, &replaces)?;
-                    if newest_question(t, &session, &spared)? != replaced {
+    let (session, now) = (job.session.clone(), job.core.now());
+    let _held = match start {
+        Start::Message(_) => None,
+        Start::Regenerate | Start::Edit { .. } => Some(job.compaction().await?),
+    };
+    let takes_out = _held.is_some();
+    job.core
+        .write(move |t| {
+            let id = session.id.as_str();
+            let waiting = session.waiting();
+            for left in messages::in_line(t, id)?.iter().filter(|message| !waiting.contains(*message)) {
+                messages::move_to_end(t, id, left)?;
+            }
+            match start {
+                Start::Message(own) => messages::move_to_end(t, id, &own.message).map(drop),
+                Start::Regenerate => {
+                    let question = newest_question(t, id)?;
+                    take_out_from(t, id, question.place.next(), now)
+                }
+                Start::Edit { message, replaces } => {
+                    let question = newest_question(t, id)?;
+                    if question.row.id != replaces {
                         let why = "only the newest message can be edited".to_owned();
                         return Err(Fault::Refused { why });
                     }
-                    take_out_from(t, &session, replaced, &spared, now)?;
-                    messages::move_to_end(t, &session, &message).map(drop)
-                })
-                .await?;
-            job.session.changed();
-            Ok(())
-        }
+                    take_out_from(t, id, question.place, now)?;
+                    messages::move_to_end(t, id, &message.message).map(drop)
+                }
+            }
+        })
+        .await?;
+    if takes_out {
+        job.session.changed();
     }
+    Ok(())
 }
 
 /// The newest message of the user, those in line aside.
-fn newest_question(
-    transaction: &Transaction<'_>,
-    session: &str,
-    spared: &HashSet<String>,
-) -> oneclaw_store::Result<Place> {
-    let mut before = Place::END;
-    while let Some(found) = messages::newest_user(transaction, session, before)? {
-        if !spared.contains(&found.row.id) {
-            return Ok(found.place);
-        }
-        before = found.place;
-    }
-    Err(Fault::Refused { why: "there is no message to answer".to_owned() })
+pub(crate) fn newest_question(connection: &Connection, session: &str) -> oneclaw_store::Result<Stored> {
+    let newest = messages::newest_user(connection, session, Place::LINE)?;
+    newest.ok_or_else(|| Fault::Refused { why: "there is no message to answer".to_owned() })
 }
 
 /// Takes out the rows from a place on. A compaction that covers some of them is taken back first.
@@ -82,7 +77,6 @@ fn take_out_from(
     transaction: &Transaction<'_>,
     session: &str,
     from: Place,
-    spared: &HashSet<String>,
     now: i64,
 ) -> oneclaw_store::Result<()> {
     while epochs::standing(transaction, session)?.is_some_and(|standing| standing.boundary > from) {
@@ -90,8 +84,10 @@ fn take_out_from(
             break;
         }
     }
+    engine::set_attempt(transaction, session, None)?;
     let rows = messages::since(transaction, session, from)?;
-    let ids: Vec<String> = rows.into_iter().map(|s| s.row.id).filter(|id| !spared.contains(id)).collect();
+    let rows = rows.into_iter().filter(|stored| !stored.place.is_in_line());
+    let ids: Vec<String> = rows.map(|stored| stored.row.id).collect();
     if ids.is_empty() { Ok(()) } else { messages::take_out(transaction, session, &ids, now) }
 }
 
@@ -103,7 +99,7 @@ pub(crate) async fn run_tools(
     calls: Vec<Row>,
 ) -> Result<(), Failure> {
     let mut running = JoinSet::new();
-    for (index, call) in calls.iter().enumerate() {
+    for (index, call) in calls.iter().enumerate().take(MOST_CALLS) {
         let called = Called {
             name: call.tool_name.clone().unwrap_or_default(),
             arguments: call.tool_input.clone().unwrap_or_default(),
@@ -122,6 +118,12 @@ pub(crate) async fn run_tools(
             }
             Ok(None) => break,
             Err(stopped) => {
+                // What has ended has ended.
+                while let Some(Ok((index, outcome))) = running.try_join_next() {
+                    if let Some(call) = open.get_mut(index).and_then(Option::take) {
+                        save_result(job, &call, outcome).await?;
+                    }
+                }
                 running.abort_all();
                 let left: Vec<Row> = open.into_iter().flatten().collect();
                 answer_all(job, &left, STOPPED).await?;
@@ -133,9 +135,10 @@ pub(crate) async fn run_tools(
             live.push(save_result(job, &call, outcome).await?);
         }
     }
-    // A call whose task failed is answered all the same.
-    for call in open.into_iter().flatten() {
-        live.push(save_result(job, &call, failed("The tool failed.")).await?);
+    // A call that was one too many, or whose task failed, is answered all the same.
+    for (index, call) in open.into_iter().enumerate().filter_map(|(index, call)| Some((index, call?))) {
+        let text = if index < MOST_CALLS { "The tool failed." } else { TOO_MANY };
+        live.push(save_result(job, &call, failed(text)).await?);
     }
     Ok(())
 }
@@ -161,7 +164,12 @@ fn failed(text: &str) -> Outcome {
     }
 }
 
-async fn save_result(job: &Job, call: &Row, outcome: Outcome) -> Result<Row, Failure> {
+async fn save_result(job: &Job, call: &Row, mut outcome: Outcome) -> Result<Row, Failure> {
+    let attached: usize = outcome.attachments.iter().filter_map(|a| a.data.as_ref()).map(String::len).sum();
+    if attached > MOST_ATTACHED {
+        outcome.attachments.clear();
+        outcome.text.push_str("\n\n[The attachments were too large and are left out.]");
+    }
     let now = job.core.now();
     let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     let ended =

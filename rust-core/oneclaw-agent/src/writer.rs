@@ -1,6 +1,7 @@
 //! Lets a model write a summary: parts side by side, then merges, each asked for at most twice and kept as soon as it is
 //! there, so that a second attempt or a restart asks only for what is missing.
 
+use crate::lessons::Size;
 use crate::session::Job;
 use crate::target::Target;
 use oneclaw_context::plan::Summarise;
@@ -21,7 +22,7 @@ pub(crate) enum Unwritten {
     /// The user stopped it.
     Stopped,
     /// The model holds less than was believed.
-    TooLong { limit: Option<u64>, requested: Option<u64> },
+    TooLong { size: Size, limit: Option<u64>, requested: Option<u64> },
     /// It failed, for good.
     Failed(String),
 }
@@ -169,7 +170,8 @@ impl Part {
             let reply = match asking.await {
                 Ok(reply) => reply,
                 Err(ProviderError::ContextOverflow { limit, requested }) => {
-                    return Err(Unwritten::TooLong { limit, requested });
+                    let size = Size::of_text(request, &self.target.tariff());
+                    return Err(Unwritten::TooLong { size, limit, requested });
                 }
                 Err(error) => {
                     why = error.to_string();
@@ -209,7 +211,8 @@ async fn complete(
     let client = &job.core.summary_client;
     match client.complete(&target.endpoint, target.model.as_str(), request).await {
         Err(ProviderError::ContextOverflow { limit, requested }) => {
-            Err(Unwritten::TooLong { limit, requested })
+            let size = Size::of_text(request, &target.tariff());
+            Err(Unwritten::TooLong { size, limit, requested })
         }
         other => Ok(other),
     }

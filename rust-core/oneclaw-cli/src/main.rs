@@ -99,7 +99,7 @@ fn wrong_usage(error: &clap::Error) -> ExitCode {
 }
 
 fn complain(text: &str) {
-    let one_line = text.replace(['\n', '\r'], " ");
+    let one_line = chat::harmless(text).replace('\n', " ");
     // Nothing is left to do if even this cannot be printed.
     let _ = writeln!(io::stderr(), "oneclaw: {one_line}");
 }

@@ -83,7 +83,8 @@ impl<'de> FromAny<'de> for Content<'de> {
     }
 }
 
-/// A count; null and whatever is no number count as zero, a negative number too.
+/// A count of tokens; null and whatever is no number count as zero, a negative number too, and what no column could hold as
+/// the most it could.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Count(pub u64);
 
@@ -95,7 +96,7 @@ impl<'de> Deserialize<'de> for Count {
 
 impl FromAny<'_> for Count {
     fn count(count: u64) -> Self {
-        Self(count)
+        Self(count.min(i32::MAX as u64))
     }
 }
 
@@ -362,7 +363,7 @@ mod tests {
 
     #[test]
     fn counts_may_have_a_point() {
-        for (value, count) in [("7", 7), ("7.0", 7), ("7.9", 7), ("1e3", 1000), ("1e300", u64::MAX)] {
+        for (value, count) in [("7", 7), ("7.0", 7), ("7.9", 7), ("1e3", 1000), ("1e300", i32::MAX as u64)] {
             assert_eq!(serde_json::from_str::<Count>(value).unwrap().0, count);
         }
     }

@@ -105,12 +105,13 @@ pub fn learnt(connection: &Connection, model: &ModelAt) -> Result<Learnt> {
     Ok(found.optional()?.unwrap_or_default())
 }
 
-/// Keeps what was learnt about a model.
+/// Keeps what was learnt about a model. A window is only ever learnt to be smaller, whoever learns it last.
 pub fn set_learnt(transaction: &Transaction<'_>, model: &ModelAt, learnt: Learnt) -> Result<()> {
     transaction
         .prepare_cached(
-            "INSERT OR REPLACE INTO core_models (provider_type, base_url, model_id, factor, window)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO core_models (provider_type, base_url, model_id, factor, window) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (provider_type, base_url, model_id) DO UPDATE SET factor = IFNULL(excluded.factor, factor),
+                window = MIN(IFNULL(excluded.window, window), IFNULL(window, excluded.window))",
         )?
         .execute((name(&model.kind), &model.base_url, &model.model, learnt.factor, learnt.window))?;
     Ok(())

@@ -122,9 +122,10 @@ pub fn set_tail_rows(transaction: &Transaction<'_>, session: &str) -> Result<()>
     let Some((epoch, _)) = newest(transaction, session)? else { return Ok(()) };
     transaction.execute(
         "UPDATE core_epochs SET tail_rows = (
-            SELECT COUNT(*) FROM core_messages WHERE session_id = ?1 AND (created_at, place) >= (?2, ?3))
+            SELECT COUNT(*) FROM core_messages WHERE session_id = ?1 AND (created_at, place) >= (?2, ?3)
+                AND created_at < ?5)
          WHERE id = ?4",
-        (session, epoch.boundary.created_at, epoch.boundary.nth, epoch.id),
+        (session, epoch.boundary.created_at, epoch.boundary.nth, epoch.id, Place::LINE.created_at),
     )?;
     Ok(())
 }
@@ -144,9 +145,9 @@ pub fn commit(transaction: &Transaction<'_>, session: &str, new: &NewEpoch, now:
     let kept: Option<Place> = transaction
         .prepare_cached(
             "SELECT created_at, place FROM core_messages WHERE session_id = ?1 AND (created_at, place) > (?2, ?3)
-             ORDER BY session_id, created_at, place LIMIT 1",
+                AND created_at < ?4 ORDER BY session_id, created_at, place LIMIT 1",
         )?
-        .query_row((session, last.created_at, last.nth), |row| {
+        .query_row((session, last.created_at, last.nth, Place::LINE.created_at), |row| {
             Ok(Place { created_at: row.get(0)?, nth: row.get(1)? })
         })
         .optional()?;

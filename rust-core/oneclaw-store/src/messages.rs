@@ -59,11 +59,11 @@ pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: St
     order::bring_up_to_date(transaction, session)?;
     let earliest: Option<i64> = transaction
         .prepare_cached(
-            "SELECT MAX(IFNULL((SELECT MAX(created_at) FROM core_messages WHERE session_id = ?1), ?2),
+            "SELECT MAX(IFNULL((SELECT MAX(created_at) FROM core_messages WHERE session_id = ?1 AND created_at < ?3), ?2),
                         IFNULL(CAST(compact_boundary_timestamp AS INTEGER), ?2))
              FROM sessions WHERE id = ?1",
         )?
-        .query_row((session, row.created_at), |found| found.get(0))
+        .query_row((session, row.created_at, Place::LINE.created_at), |found| found.get(0))
         .optional()?;
     let created_at = earliest.ok_or_else(|| no_session(session))?.max(row.created_at);
     transaction
@@ -151,21 +151,56 @@ pub fn update(transaction: &Transaction<'_>, row: &Row, state: State, now: i64) 
     touch(transaction, &session, row, now, 0)
 }
 
-/// Puts a message after all others of its session: what the user wrote while a reply was still coming in is answered
-/// after it.
+/// Puts a message in line: it stands after all others, also those that are still to come, until [`move_to_end`] gives it a
+/// place among them. What the user writes while a reply is coming in must not stand inside that turn.
+pub fn put_in_line(transaction: &Transaction<'_>, session: &str, id: &str) -> Result<()> {
+    place_in(transaction, session, id)?;
+    transaction.execute(
+        "UPDATE core_messages SET created_at = ?2, place = (
+            SELECT IFNULL(MAX(place) + 1, 0) FROM core_messages WHERE session_id = ?3 AND created_at = ?2)
+         WHERE message_id = ?1",
+        (id, Place::LINE.created_at, session),
+    )?;
+    Ok(())
+}
+
+/// The messages in line, the first one first.
+pub fn in_line(connection: &Connection, session: &str) -> Result<Vec<String>> {
+    let mut query = connection.prepare_cached(
+        "SELECT message_id FROM core_messages WHERE session_id = ?1 AND created_at >= ?2
+         ORDER BY session_id, created_at, place",
+    )?;
+    let ids = query.query_map((session, Place::LINE.created_at), |row| required(row, 0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Puts a message after all others of its session that have a place.
 pub fn move_to_end(transaction: &Transaction<'_>, session: &str, id: &str) -> Result<Place> {
     order::bring_up_to_date(transaction, session)?;
     let place = place_in(transaction, session, id)?;
-    let newest: Place = transaction
+    let newest: Option<Place> = transaction
         .prepare_cached(
-            "SELECT created_at, place FROM core_messages WHERE session_id = ?1
+            "SELECT created_at, place FROM core_messages WHERE session_id = ?1 AND created_at < ?2
              ORDER BY session_id DESC, created_at DESC, place DESC LIMIT 1",
         )?
-        .query_row([session], |row| Ok(Place { created_at: row.get(0)?, nth: row.get(1)? }))?;
-    if place == newest {
+        .query_row((session, Place::LINE.created_at), |row| {
+            Ok(Place { created_at: row.get(0)?, nth: row.get(1)? })
+        })
+        .optional()?;
+    if newest == Some(place) {
         return Ok(place);
     }
-    let end = newest.next();
+    // Not before what readers of the original schema take for covered.
+    let earliest: i64 = transaction
+        .prepare_cached(
+            "SELECT MAX(m.created_at, IFNULL(CAST(s.compact_boundary_timestamp AS INTEGER), m.created_at))
+             FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ?1",
+        )?
+        .query_row([id], |row| row.get(0))?;
+    let end = match newest {
+        Some(newest) if newest.created_at >= earliest => newest.next(),
+        _ => Place::at(earliest),
+    };
     transaction.execute(
         "UPDATE core_messages SET created_at = ?2, place = ?3 WHERE message_id = ?1",
         (id, end.created_at, end.nth),
@@ -305,7 +340,7 @@ fn query_by(index: &str, condition: &str) -> String {
         "SELECT m.id, m.type, m.content, m.thinking_content, m.tool_call_id, m.tool_name, m.tool_input, m.tool_output,
             m.tool_status, m.tool_duration_ms, m.token_count_input, m.token_count_output, m.model_id, m.provider_id,
             c.created_at, c.place, c.cache_read, c.cache_write, c.thinking_signature, c.is_partial, c.pinned_at, c.mark,
-            c.measure, c.measured_bytes
+            c.measure, c.measured_bytes, m.created_at
          FROM core_messages c {index} CROSS JOIN messages m ON m.id = c.message_id WHERE {condition}"
     )
 }
@@ -341,7 +376,8 @@ fn one(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<Stored> {
         token_count_output: count(row, 11)?,
         model_id: text(row, 12)?,
         provider_id: text(row, 13)?,
-        created_at: place.created_at,
+        // One in line has no place by its time yet.
+        created_at: if place.is_in_line() { time(row, 24)?.unwrap_or(0) } else { place.created_at },
         cache_read: count(row, 16)?,
         cache_write: count(row, 17)?,
         thinking_signature: text(row, 18)?,

@@ -17,6 +17,14 @@ impl Place {
     /// After every message.
     pub const END: Self = Self { created_at: i64::MAX, nth: i64::MAX };
 
+    /// Where those begin that wait for their turn: after every message that has one.
+    pub const LINE: Self = Self { created_at: i64::MAX / 2, nth: 0 };
+
+    /// Whether the message waits for its turn.
+    pub fn is_in_line(self) -> bool {
+        self >= Self::LINE
+    }
+
     /// The first place of a millisecond.
     pub fn at(created_at: i64) -> Self {
         Self { created_at, nth: 0 }

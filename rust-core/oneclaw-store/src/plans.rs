@@ -24,7 +24,14 @@ fn frequent_reads_go_by_an_index_range_and_sort_nothing() {
     let from = "SEARCH c USING PRIMARY KEY (session_id=? AND (created_at,place)>(?,?))";
     let named = "SEARCH c USING INDEX sqlite_autoindex_core_messages_1 (message_id=?)";
     let pinned = "SEARCH c USING INDEX core_messages_pinned (session_id=?)";
-    let listed = "SEARCH sessions USING INDEX index_sessions_updated_at (updated_at<?)";
+    let beside = "SEARCH c USING PRIMARY KEY (session_id=?)";
+    let listed = [
+        "SEARCH sessions USING INDEX index_sessions_updated_at (updated_at<?)",
+        "CORRELATED SCALAR SUBQUERY 1",
+        beside,
+        "CORRELATED SCALAR SUBQUERY 2",
+        beside,
+    ];
     let reads: [(String, &[&str]); 11] = [
         (query(PAGE), &[before, message]),
         (query(SINCE), &[from, message]),
@@ -44,8 +51,8 @@ fn frequent_reads_go_by_an_index_range_and_sort_nothing() {
                 "SEARCH c USING INDEX sqlite_autoindex_core_messages_1 (message_id=? AND session_id=?)",
             ],
         ),
-        (list_query(Shelf::Open), &[listed]),
-        (list_query(Shelf::Deleted), &[listed]),
+        (list_query(Shelf::Open), &listed),
+        (list_query(Shelf::Deleted), &listed),
         (
             epochs::newest_query(),
             &["SEARCH core_epochs USING INDEX sqlite_autoindex_core_epochs_1 (session_id=?)"],

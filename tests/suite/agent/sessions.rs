@@ -93,7 +93,8 @@ async fn compactions_can_be_undone_and_reset() {
     assert!(compacted.summary.is_some());
     assert!(house.agent.undo(&house.session).await.unwrap().is_some());
     let undone = house.agent.status(&house.session).await.unwrap();
-    assert_eq!((undone.summary, undone.parts), (None, before.parts));
+    assert_eq!(undone.summary, None);
+    assert!(undone.estimate.expected > compacted.estimate.expected * 2);
     assert_eq!(house.agent.undo(&house.session).await.unwrap(), None);
     house.compact(None).await;
     house.agent.reset(&house.session).await.unwrap();

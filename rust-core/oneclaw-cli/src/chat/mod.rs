@@ -11,6 +11,8 @@ mod terminal;
 mod text;
 mod view;
 
+pub(crate) use text::harmless;
+
 use crate::Failure;
 use crate::args::ChatArgs;
 use command::{Command, Line};

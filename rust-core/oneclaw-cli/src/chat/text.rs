@@ -25,9 +25,9 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter_map(visible).collect())
 }
 
-/// The overrides, which make text read otherwise than it is.
+/// Embeddings, overrides and isolates, which make text read otherwise than it is.
 fn turns_around(c: char) -> bool {
-    matches!(c, '\u{202d}' | '\u{202e}')
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The start of a text on one line, at most so many characters long.

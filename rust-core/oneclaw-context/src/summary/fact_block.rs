@@ -30,10 +30,14 @@ pub struct FactBlock {
 }
 
 impl Facts {
-    /// The facts of a prior summary's block and of the rows.
+    /// The facts of a prior summary and of the rows. A summary's block lacks what its text has, so both are looked at; of
+    /// the text, which is a model's wording, the small facts only.
     pub fn collect(prior: Option<&str>, rows: &[MeasuredRow]) -> Self {
-        let (_, mut facts) = Self::take_from(prior.unwrap_or_default());
+        let (text, mut facts) = Self::take_from(prior.unwrap_or_default());
         let mut seen: HashSet<String> = facts.by_user.iter().chain(&facts.by_others).cloned().collect();
+        let in_text = facts::find_in_data(text).into_iter().map(str::to_owned);
+        let in_text: Vec<String> = in_text.filter(|fact| seen.insert(fact.clone())).collect();
+        facts.by_others.splice(..0, in_text);
         for row in rows {
             let (list, found) = match &row.message.body {
                 Body::User { text, .. } => (&mut facts.by_user, facts::find(text)),
