@@ -331,17 +331,24 @@ impl Agent {
         Ok(self.answer(job, events, Start::Regenerate))
     }
 
-    /// Puts another text in place of the newest message and answers it. What was there is kept aside.
-    pub async fn edit(&self, session: &str, message: &str, text: &str) -> Result<Run, Failure> {
+    /// Puts another text and other attachments in place of the newest message and answers it. What was there is kept
+    /// aside.
+    pub async fn edit(
+        &self,
+        session: &str,
+        message: &str,
+        text: &str,
+        attachments: Vec<Attachment>,
+    ) -> Result<Run, Failure> {
         let (job, events) = self.job(session)?;
-        check_message(text, &[])?;
+        check_message(text, &attachments)?;
         self.prepare(session).await?;
         let owner = session.to_owned();
-        let edited = self.0.read(move |c| turn::newest_question(c, &owner)).await?.row;
-        if edited.id != message {
+        let newest = self.0.read(move |c| turn::newest_question(c, &owner)).await?;
+        if newest.row.id != message {
             return Err(Failure::Invalid("only the newest message can be edited".to_owned()));
         }
-        let saved = send::save(&job, text.to_owned(), edited.attachments).await?;
+        let saved = send::save(&job, text.to_owned(), attachments).await?;
         Ok(self.answer(job, events, Start::Edit { message: saved, replaces: message.to_owned() }))
     }
 

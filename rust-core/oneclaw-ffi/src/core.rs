@@ -12,7 +12,7 @@ use oneclaw_store::{Connection, Transaction};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The core: conversations with models, kept in a file. Open one per file, and close it.
+/// The core: conversations with models, kept in a file. Open one per file; shut it down, then let go of it.
 #[derive(uniffi::Object)]
 pub struct OneClaw {
     pub(crate) agent: Agent,
@@ -31,11 +31,11 @@ impl OneClaw {
     ) -> Result<Arc<Self>, CoreError> {
         start_logging();
         on_runtime(async move {
-            let agent = open(&config, vault, tool_host).await?;
+            let agent = open(&config, vault.clone(), tool_host).await?;
             agent.use_preferences().await?;
             #[cfg(feature = "demo")]
             let demo = match config.demo {
-                true => Some(crate::data::DemoServer::start(&agent).await?),
+                true => Some(crate::data::DemoServer::start(&agent, vault).await?),
                 false => None,
             };
             #[cfg(not(feature = "demo"))]
@@ -51,8 +51,8 @@ impl OneClaw {
         .await
     }
 
-    /// Stops all runs, waits for them, and lets go of the file. Later calls fail with `Closed`.
-    pub async fn close(&self) -> Result<(), CoreError> {
+    /// Stops all runs and waits for them; later calls fail with `Closed`. The file is let go of with the object itself.
+    pub async fn shut_down(&self) -> Result<(), CoreError> {
         #[cfg(feature = "demo")]
         let demo = self.demo.clone();
         let agent = self.agent.clone();
@@ -91,15 +91,22 @@ impl OneClaw {
         self.start(listener, |agent| async move { agent.regenerate(&session_id).await }).await
     }
 
-    /// Puts another text in place of the newest message and answers it; what was there is kept aside.
+    /// Puts another text and other attachments in place of the newest message and answers it; what was there is kept
+    /// aside.
     pub async fn edit_and_resend(
         &self,
         session_id: String,
         message_id: String,
         text: String,
+        attachments: Vec<Attachment>,
         listener: Arc<dyn ChatListener>,
     ) -> Result<Arc<RunHandle>, CoreError> {
-        self.start(listener, |agent| async move { agent.edit(&session_id, &message_id, &text).await }).await
+        let attachments = attachments.into_iter().map(attachment_in).collect();
+        self.start(
+            listener,
+            |agent| async move { agent.edit(&session_id, &message_id, &text, attachments).await },
+        )
+        .await
     }
 
     /// Compacts a session now, with particular care for a topic if one is named.

@@ -286,6 +286,7 @@ pub(crate) use demo::DemoServer;
 #[cfg(feature = "demo")]
 mod demo {
     use crate::CoreError;
+    use crate::types::KeyVault;
     use oneclaw_agent::{Agent, set_max_output};
     use oneclaw_demo::{Config, DEMO_MODEL, Model, Server};
     use oneclaw_model::ProviderKind;
@@ -302,8 +303,17 @@ mod demo {
     pub(crate) struct DemoServer(Arc<Mutex<Option<Server>>>);
 
     impl DemoServer {
-        /// Starts it and puts it among the services; new sessions begin with it where no other model is the default.
-        pub async fn start(agent: &Agent) -> Result<Self, CoreError> {
+        /// Starts it and puts it among the services. New sessions begin with it where no model is the default, or the
+        /// default has no key when the demo comes for the first time; later the choice is the user's.
+        pub async fn start(agent: &Agent, vault: Arc<dyn KeyVault>) -> Result<Self, CoreError> {
+            let is_default = agent
+                .read(move |c| {
+                    let is_new = catalogue::providers(c)?.iter().all(|provider| provider.id != PROVIDER);
+                    let has_key =
+                        |model: catalogue::Model| matches!(vault.key(model.provider_id), Ok(Some(_)));
+                    Ok(catalogue::default_model(c)?.is_none_or(|model| is_new && !has_key(model)))
+                })
+                .await?;
             let model = Model::default();
             let (window, longest) = (model.window, model.max_output);
             let config = Config { models: vec![model], delay: DELAY, ..Config::default() };
@@ -331,9 +341,9 @@ mod demo {
                     catalogue::save_provider(t, &provider, now)?;
                     catalogue::save_model(t, &listed)?;
                     set_max_output(t, PROVIDER, DEMO_MODEL, Some(longest))?;
-                    match catalogue::default_model(t)? {
-                        Some(_) => Ok(()),
-                        None => catalogue::set_default_model(t, PROVIDER, DEMO_MODEL),
+                    match is_default {
+                        true => catalogue::set_default_model(t, PROVIDER, DEMO_MODEL),
+                        false => Ok(()),
                     }
                 })
                 .await?;

@@ -74,7 +74,7 @@ async fn an_edited_question_takes_the_place_of_the_first() {
     let house = Setup::window(32_000).build("again-edit").await;
     house.ask("Remember: the port = 8080.").await;
     house.ask("What is the prot?").await;
-    let run = house.agent.edit(&house.session, &newest(&house), "What is the port?").await.unwrap();
+    let run = house.agent.edit(&house.session, &newest(&house), "What is the port?", vec![]).await.unwrap();
     assert!(house.questions().contains(&"What is the port?".to_owned()), "in the file at once");
     let events = all(run).await;
     assert!(said(&events).contains("8080"), "{}", said(&events));
@@ -91,9 +91,12 @@ async fn only_the_newest_question_can_be_edited() {
     let first = newest(&house);
     house.ask("Second.").await;
     let before = house.texts();
-    let refused = house.agent.edit(&house.session, &first, "Other.").await;
+    let refused = house.agent.edit(&house.session, &first, "Other.", vec![]).await;
     assert_eq!(why(refused), "only the newest message can be edited");
-    assert_eq!(why(house.agent.edit(&house.session, &newest(&house), "  ").await), "the message is empty");
+    assert_eq!(
+        why(house.agent.edit(&house.session, &newest(&house), "  ", vec![]).await),
+        "the message is empty"
+    );
     assert_eq!(house.texts(), before);
 }
 

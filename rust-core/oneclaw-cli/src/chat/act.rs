@@ -94,9 +94,10 @@ impl Chat {
                 return self.follow(run).await.map(|(next, _)| next).map_err(Trouble::Output);
             }
             Command::Edit(text) => {
-                let newest = agent.store().read(|c| messages::newest_user(c, &session, Place::END))?;
+                let newest = agent.store().read(|c| messages::newest_user(c, &session, Place::LINE))?;
                 let newest = newest.ok_or_else(|| refused("There is no message to edit yet."))?;
-                let run = agent.edit(&session, &newest.row.id, &text).await?;
+                let row = newest.row;
+                let run = agent.edit(&session, &row.id, &text, row.attachments).await?;
                 return self.follow(run).await.map(|(next, _)| next).map_err(Trouble::Output);
             }
             Command::Sessions => self.sessions()?,

@@ -1,0 +1,214 @@
+package com.oneclaw.chat
+
+import com.oneclaw.bridge.ChatRepository
+import com.oneclaw.bridge.MESSAGE_PAGE
+import com.oneclaw.bridge.problemOf
+import com.oneclaw.core.ChatEvent
+import com.oneclaw.core.ModelRef
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.flow.update
+import kotlinx.coroutines.launch
+import java.util.UUID
+
+/**
+ * Holds the state, and asks of the core what an action calls for. What an action or an answer means for the state is decided
+ * by [reduce]; here is only who is asked, and when.
+ *
+ * [onAction] is to be called from one thread, the one that [scope] runs on. Answers go on arriving while the screen is away:
+ * the scope is that of the app or its view model, not that of a screen.
+ */
+class ChatStateHolder(
+    private val repository: ChatRepository,
+    private val scope: CoroutineScope,
+    initial: AppUiState = AppUiState(),
+    newId: () -> String = { UUID.randomUUID().toString() },
+) {
+    private val states = MutableStateFlow(initial)
+    private val sessions = SessionEffects(repository, states, ::launch)
+    private val settings = SettingsEffects(repository, states, ::launch, newId)
+
+    val state: StateFlow<AppUiState> = states.asStateFlow()
+
+    init {
+        sessions.refresh()
+        settings.load()
+        if (initial.openId != NEW_CHAT) load(initial.openId)
+    }
+
+    fun onAction(action: ChatAction) {
+        val before = states.value
+        states.update { reduce(it, action) }
+        val after = states.value
+        val known = before.chats.values.flatMap { it.turns }.map { it.id }
+        after.chats.values.flatMap { it.turns }.filterNot { it.id in known }.forEach(::run)
+        sessions.perform(action, before)
+        settings.perform(action, after)
+        perform(action, before, after)
+    }
+
+    private fun perform(action: ChatAction, before: AppUiState, after: AppUiState) {
+        val sessionId = after.openSessionId
+        when (action) {
+            is ChatAction.OpenSession -> load(action.sessionId)
+            is ChatAction.Stop -> launch { sessionId?.let { repository.stop(it) } }
+            is ChatAction.LoadEarlier -> if (!before.chat.isLoadingEarlier) loadEarlier(sessionId, after.chat)
+            is ChatAction.Pin -> change(sessionId) { repository.pin(it, action.messageId) }
+            is ChatAction.Unpin -> change(sessionId) { repository.unpin(it, action.messageId) }
+            is ChatAction.UndoCompaction -> if (after.chat.isQuiet) change(sessionId) { repository.undoCompaction(it) }
+            is ChatAction.ConfirmReset -> if (after.chat.isQuiet) change(sessionId) { repository.resetCompactions(it) }
+            is ChatAction.OpenPicker -> {
+                settings.loadCatalogue()
+                sessionId?.let(::loadContext)
+            }
+            is ChatAction.PickModel, is ChatAction.ConfirmModel -> {
+                val model = after.chat.model
+                if (model != null && model != before.chat.model) takeModel(sessionId, model, before.chat.model)
+            }
+            is ChatAction.OpenContext -> sessionId?.let(::loadContext)
+            else -> Unit
+        }
+    }
+
+    /** Runs [block] and reports what it could not do. */
+    private fun launch(block: suspend () -> Unit): Job = scope.launch {
+        try {
+            block()
+        } catch (cancelled: CancellationException) {
+            throw cancelled
+        } catch (error: Exception) {
+            update(ChatUpdate.Failed(problemOf(error)))
+        }
+    }
+
+    private fun update(update: ChatUpdate) = states.update { reduce(it, update) }
+
+    private fun run(turn: LiveTurn) {
+        scope.launch {
+            var sessionId: String? = null
+            try {
+                sessionId = sessionOf(turn)
+                if (states.value.turn(turn.id)?.phase == TurnPhase.RUNNING) {
+                    stream(sessionId, turn.request).collect { handle(turn.id, sessionId, it) }
+                    update(ChatUpdate.TurnEnded(turn.id))
+                } else {
+                    update(ChatUpdate.TurnWithdrawn(turn.id))
+                }
+            } catch (cancelled: CancellationException) {
+                throw cancelled
+            } catch (error: Exception) {
+                update(ChatUpdate.TurnEnded(turn.id, problemOf(error)))
+            }
+            sessionId?.let(::settle)
+        }
+    }
+
+    private suspend fun sessionOf(turn: LiveTurn): String {
+        val state = states.value
+        val id = checkNotNull(state.chatIdOf(turn.id)) { "turn ${turn.id} was not begun" }
+        if (id != NEW_CHAT) return id
+        val session = repository.createSession(model = state.chats.getValue(id).model)
+        update(ChatUpdate.SessionCreated(turn.id, session))
+        return session.id
+    }
+
+    private fun stream(sessionId: String, request: TurnRequest): Flow<ChatEvent> = when (request) {
+        is TurnRequest.Send -> repository.send(sessionId, request.text, request.attachments)
+        is TurnRequest.Edit -> repository.editAndResend(sessionId, request.messageId, request.text, request.attachments)
+        is TurnRequest.Regenerate -> repository.regenerate(sessionId)
+        is TurnRequest.Compact -> repository.compact(sessionId, request.focus)
+    }
+
+    private fun handle(turn: Long, sessionId: String, event: ChatEvent) {
+        update(ChatUpdate.Event(turn, event))
+        when (event) {
+            is ChatEvent.ToolCallCompleted -> launch {
+                update(ChatUpdate.ToolsLoaded(turn, repository.messages(sessionId)))
+            }
+            is ChatEvent.ResponseComplete -> launch { reload(sessionId) }
+            else -> Unit
+        }
+    }
+
+    /** Shows the stored form of what was received, once nothing is being received any more. */
+    private fun settle(sessionId: String) {
+        launch { reload(sessionId) }
+        launch { update(ChatUpdate.SessionLoaded(repository.session(sessionId))) }
+        sessions.refresh()
+        if (states.value.context?.sessionId == sessionId) loadContext(sessionId)
+    }
+
+    private fun load(sessionId: String) {
+        scope.launch {
+            try {
+                update(ChatUpdate.SessionLoaded(repository.session(sessionId)))
+                reload(sessionId)
+                loadContext(sessionId)
+            } catch (cancelled: CancellationException) {
+                throw cancelled
+            } catch (error: Exception) {
+                update(ChatUpdate.OpenFailed(sessionId, problemOf(error)))
+            }
+        }
+    }
+
+    private suspend fun reload(sessionId: String) {
+        val chat = states.value.chats[sessionId] ?: return
+        val limit = maxOf(MESSAGE_PAGE, chat.transcript.messages.size)
+        update(ChatUpdate.MessagesLoaded(sessionId, chat.begun, repository.messages(sessionId, limit = limit)))
+    }
+
+    private fun loadEarlier(sessionId: String?, chat: ChatUiState) {
+        val cursor = chat.transcript.before
+        if (sessionId == null || cursor == null) return
+        launch {
+            try {
+                update(ChatUpdate.EarlierLoaded(sessionId, cursor, repository.messages(sessionId, cursor)))
+            } catch (error: Exception) {
+                update(ChatUpdate.EarlierFailed(sessionId))
+                throw error
+            }
+        }
+    }
+
+    /** Does something to the conversation as it is stored, and reads it again. */
+    private fun change(sessionId: String?, block: suspend (String) -> Unit) {
+        if (sessionId == null) return
+        launch {
+            block(sessionId)
+            reload(sessionId)
+            loadContext(sessionId)
+        }
+    }
+
+    private fun takeModel(sessionId: String?, model: ModelRef, old: ModelRef?) {
+        if (sessionId == null) return
+        launch {
+            try {
+                repository.setSessionModel(sessionId, model)
+            } catch (error: Exception) {
+                update(ChatUpdate.ModelKept(sessionId, old))
+                throw error
+            }
+            update(ChatUpdate.SessionLoaded(repository.session(sessionId)))
+            loadContext(sessionId)
+        }
+    }
+
+    private fun loadContext(sessionId: String) {
+        scope.launch {
+            try {
+                update(ChatUpdate.ContextLoaded(sessionId, repository.contextStatus(sessionId)))
+            } catch (cancelled: CancellationException) {
+                throw cancelled
+            } catch (error: Exception) {
+                update(ChatUpdate.ContextFailed(sessionId, problemOf(error)))
+            }
+        }
+    }
+}

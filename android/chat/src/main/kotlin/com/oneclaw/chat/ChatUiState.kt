@@ -1,0 +1,163 @@
+package com.oneclaw.chat
+
+import androidx.compose.runtime.Immutable
+import com.oneclaw.bridge.Problem
+import com.oneclaw.core.Attachment
+import com.oneclaw.core.CompactReason
+import com.oneclaw.core.ErrorCode
+import com.oneclaw.core.Message
+import com.oneclaw.core.ModelRef
+import com.oneclaw.core.Session
+
+/**
+ * One conversation. What is stored is in [transcript]; what is being received is in [turns] and stands below it until the
+ * stored form was read.
+ *
+ * @property session null until the first message is sent
+ * @property model the model that answers next
+ * @property aside what was being written when the editing of the newest message began
+ * @property begun counts the turns; tells a page that was read before a turn from one read after
+ */
+@Immutable
+data class ChatUiState(
+    val session: Session? = null,
+    val model: ModelRef? = null,
+    val isLoading: Boolean = false,
+    val transcript: Transcript = Transcript(),
+    val isLoadingEarlier: Boolean = false,
+    val turns: List<LiveTurn> = emptyList(),
+    val begun: Int = 0,
+    val draft: Draft = Draft(),
+    val aside: Draft = Draft(),
+    val failure: Failure? = null,
+    val meter: Meter? = null,
+) {
+    val items: List<ChatItem> get() = transcript.items
+    val hasEarlier: Boolean get() = transcript.before != null
+
+    /** Whether to show the line "Optimizing conversation context...": from CompactStarted to CompactCompleted. */
+    val isCompacting: Boolean get() = turns.any { it.compaction != null }
+
+    /** Whether a reply is awaited or received. */
+    val isAnswering: Boolean get() = turns.any { it.isAnswering }
+
+    /** While a compaction runs, the next message is accepted although the last may be unanswered. */
+    val canSend: Boolean get() = !draft.isEmpty && turns.none { it.holdsComposer }
+
+    val canStop: Boolean get() = turns.any { it.phase == TurnPhase.RUNNING || it.phase == TurnPhase.ANSWERED }
+
+    val isStopping: Boolean get() = turns.any { it.phase == TurnPhase.STOPPING }
+
+    /** Regenerate, edit, undo and the like wait until nothing is going on. */
+    val isQuiet: Boolean get() = turns.none { it.phase != TurnPhase.ENDED }
+
+    /** An error that is not among the rows. */
+    val looseFailure: Failure? get() = failure?.takeUnless { turns.isEmpty() && items.lastOrNull() is ChatItem.Failed }
+
+    /** Whether trying again is offered, below the last row. */
+    val canRetry: Boolean
+        get() = isQuiet && (failure?.isRetryable ?: (items.lastOrNull() is ChatItem.Failed))
+
+    val isEmpty: Boolean get() = !isLoading && items.isEmpty() && turns.isEmpty() && failure == null
+}
+
+/** The stored messages that were read, the oldest first. The rows are made once for each new value. */
+@Immutable
+data class Transcript(val messages: List<Message> = emptyList(), val before: String? = null) {
+    val items: List<ChatItem> = itemsOf(messages)
+
+    /** Without [messageId] and all that follows. */
+    fun until(messageId: String): Transcript = copy(messages = messages.takeWhile { it.id != messageId })
+}
+
+/** What the user is writing. [editing] is the message that it is to replace. */
+@Immutable
+data class Draft(val text: String = "", val attachments: List<Attachment> = emptyList(), val editing: String? = null) {
+    val isEmpty: Boolean get() = text.isBlank() && attachments.isEmpty()
+}
+
+/** Why the last turn has no answer. */
+@Immutable
+sealed interface Failure {
+    val isRetryable: Boolean
+
+    /** The core said so in an event; the message is stored. */
+    data class Reported(val text: String, val code: ErrorCode, override val isRetryable: Boolean) : Failure
+
+    /** The call itself failed; the draft was given back. */
+    data class Refused(val problem: Problem) : Failure {
+        override val isRetryable get() = false
+    }
+}
+
+/** What a turn asks of the core. */
+@Immutable
+sealed interface TurnRequest {
+    data class Send(val text: String, val attachments: List<Attachment> = emptyList()) : TurnRequest
+
+    data class Edit(val messageId: String, val text: String, val attachments: List<Attachment> = emptyList()) : TurnRequest
+
+    data object Regenerate : TurnRequest
+
+    data class Compact(val focus: String = "") : TurnRequest
+}
+
+/** How far a turn is. */
+enum class TurnPhase {
+    /** Waiting for the reply or receiving it. */
+    RUNNING,
+
+    /** The reply is stored; a compaction may follow. */
+    ANSWERED,
+
+    /** The user has asked to stop. */
+    STOPPING,
+
+    /** Nothing more comes. */
+    ENDED,
+}
+
+/**
+ * One stream of events, as far as it was received.
+ *
+ * @property bubble what the user wrote, until its stored form is shown
+ * @property parts what is complete: replies before tools, and tools
+ * @property open the reply that is growing; apart from the rest, as it changes with every delta
+ */
+@Immutable
+data class LiveTurn(
+    val id: Long,
+    val request: TurnRequest,
+    val bubble: Draft? = null,
+    val parts: List<LivePart> = emptyList(),
+    val open: LivePart.Reply? = null,
+    val phase: TurnPhase = TurnPhase.RUNNING,
+    val compaction: Compaction? = null,
+    val round: Int = 0,
+) {
+    val isCompactionOnly: Boolean get() = request is TurnRequest.Compact
+
+    val isAnswering: Boolean
+        get() = !isCompactionOnly && (phase == TurnPhase.RUNNING || phase == TurnPhase.STOPPING)
+
+    /** Whether the next message has to wait. */
+    val holdsComposer: Boolean get() = isAnswering && compaction == null
+
+    /** Whether to show that a reply is awaited, as nothing of it is there. */
+    val isWaiting: Boolean
+        get() = isAnswering && compaction == null && open == null && parts.none { it is LivePart.Tool && it.isRunning }
+}
+
+/** A piece of a reply that is not stored yet, or whose stored form was not read yet. */
+@Immutable
+sealed interface LivePart {
+    data class Reply(val thinking: StreamedText = StreamedText(), val text: StreamedText = StreamedText()) : LivePart
+
+    data class Tool(val card: ChatItem.Tool, val arguments: StreamedText = StreamedText()) : LivePart {
+        val isRunning: Boolean get() = !card.status.isFinal
+    }
+}
+
+/** A compaction that is going on. */
+@Immutable
+data class Compaction(val reason: CompactReason, val messages: Int, val number: Int, val round: Int)

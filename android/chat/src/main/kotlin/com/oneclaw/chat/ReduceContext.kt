@@ -1,0 +1,64 @@
+package com.oneclaw.chat
+
+import com.oneclaw.core.Model
+
+/** The choice of a model, and the sheet about the context. */
+internal fun reduceContext(state: AppUiState, action: ChatAction): AppUiState? = when (action) {
+    is ChatAction.OpenPicker -> state.copy(picker = pickerOf(state))
+    is ChatAction.ClosePicker -> state.copy(picker = null)
+    is ChatAction.PickModel -> pick(state, action.model)
+    is ChatAction.ConfirmModel -> state.picker?.warning?.let { state.take(it.model) } ?: state
+    is ChatAction.DeclineModel -> state.copy(picker = state.picker?.copy(warning = null))
+    is ChatAction.OpenContext -> state.copy(context = state.openSessionId?.let { ContextSheetState(it) })
+    is ChatAction.CloseContext -> state.copy(context = null)
+    is ChatAction.EditFocus -> state.changeSheet { it.copy(focus = action.text) }
+    is ChatAction.CompactNow -> compactNow(state)
+    is ChatAction.ToggleEpoch -> state.changeSheet {
+        it.copy(openEpoch = action.number.takeIf { number -> number != it.openEpoch })
+    }
+    is ChatAction.StartReset -> state.changeSheet { it.copy(confirmsReset = true) }
+    is ChatAction.ConfirmReset, is ChatAction.CancelReset -> state.changeSheet { it.copy(confirmsReset = false) }
+    else -> null
+}
+
+private fun pickerOf(state: AppUiState): ModelPickerState {
+    val catalogue = state.catalogue
+    val groups = catalogue.providers.filter { it.isActive }
+        .map { ModelGroup(it, catalogue.modelsOf(it.id), it.id in catalogue.keys) }
+        .filter { it.models.isNotEmpty() }
+    return ModelPickerState(groups, state.chat.model)
+}
+
+/** A model whose window is smaller than the conversation is only taken after a question. */
+private fun pick(state: AppUiState, model: Model): AppUiState {
+    val conversation = state.chat.meter?.expected ?: 0
+    val window = model.window
+    if (window == null || window >= conversation) return state.take(model)
+    val picker = state.picker ?: pickerOf(state)
+    return state.copy(picker = picker.copy(warning = WindowWarning(model, window, conversation)))
+}
+
+private fun AppUiState.take(model: Model): AppUiState = changeOpen { it.copy(model = model.ref) }.copy(picker = null)
+
+private fun compactNow(state: AppUiState): AppUiState {
+    val sheet = state.context ?: return state
+    if (!state.chat.isQuiet || sheet.sessionId != state.openId) return state
+    return state.copy(context = null).begin(TurnRequest.Compact(sheet.focus.trim()))
+}
+
+private fun AppUiState.changeSheet(change: (ContextSheetState) -> ContextSheetState) = copy(context = context?.let(change))
+
+internal fun AppUiState.changeContext(sessionId: String, change: (ContextSheetState) -> ContextSheetState) =
+    changeSheet { if (it.sessionId == sessionId) change(it) else it }
+
+internal fun contextLoaded(state: AppUiState, update: ChatUpdate.ContextLoaded): AppUiState =
+    state.changeContext(update.sessionId) { it.copy(status = update.status, problem = null) }
+        .changeChat(update.sessionId) { it.copy(meter = update.status.toMeter()) }
+
+internal fun catalogueLoaded(state: AppUiState, catalogue: Catalogue): AppUiState {
+    val known = state.copy(
+        catalogue = catalogue,
+        chats = state.chats.mapValues { (_, chat) -> chat.copy(model = chat.model ?: catalogue.defaultModel?.ref) },
+    )
+    return if (known.picker == null) known else known.copy(picker = pickerOf(known).copy(warning = known.picker.warning))
+}

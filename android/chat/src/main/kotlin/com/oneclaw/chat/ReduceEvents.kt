@@ -1,0 +1,95 @@
+package com.oneclaw.chat
+
+import com.oneclaw.bridge.Problem
+import com.oneclaw.core.ChatEvent
+import com.oneclaw.core.ToolStatus
+
+/** The state after a step of a turn. Steps of a turn that has ended, or that nobody knows, change nothing. */
+internal fun reduceEvent(state: AppUiState, id: Long, event: ChatEvent): AppUiState {
+    val turn = state.turn(id)?.takeIf { it.phase != TurnPhase.ENDED } ?: return state
+    return when (event) {
+        is ChatEvent.StreamingText -> state.changeTurn(id) {
+            it.grow { reply -> reply.copy(text = reply.text.append(event.text)) }
+        }
+        is ChatEvent.ThinkingText -> state.changeTurn(id) {
+            it.grow { reply -> reply.copy(thinking = reply.thinking.append(event.text)) }
+        }
+        is ChatEvent.ToolCallStarted -> state.changeTurn(id) { it.started(event) }
+        is ChatEvent.ToolCallArgumentsDelta -> state.changeTurn(id) {
+            it.changeTool(event.toolCallId) { tool -> tool.copy(arguments = tool.arguments.append(event.delta)) }
+        }
+        is ChatEvent.ToolCallCompleted -> state.changeTurn(id) { it.completed(event) }
+        is ChatEvent.ToolRoundStarting -> state.changeTurn(id) { it.closed().copy(round = event.round) }
+        is ChatEvent.ResponseComplete -> state.changeTurn(id) { it.answered() }
+        is ChatEvent.Error -> state.changeTurn(id) { it.closed() }.changeChatOf(id) {
+            it.copy(failure = Failure.Reported(event.text, event.code, event.retryable))
+        }
+        is ChatEvent.ContextUsage -> state.changeChatOf(id) {
+            it.copy(meter = Meter(event.expected, event.upper, event.window, event.trigger, event.parts))
+        }
+        is ChatEvent.CompactStarted -> state.changeTurn(id) {
+            it.copy(compaction = Compaction(event.reason, event.messages, event.number, event.round))
+        }
+        is ChatEvent.CompactCompleted -> state.changeTurn(id) { it.copy(compaction = null) }.tellCompaction(turn, event)
+        is ChatEvent.Finished -> endTurn(state, id, null)
+    }
+}
+
+/** Nothing more comes: whatever was going on is over. */
+internal fun endTurn(state: AppUiState, id: Long, problem: Problem?): AppUiState {
+    val turn = state.turn(id) ?: return state
+    val ended = state.changeTurn(id) { it.closed().copy(phase = TurnPhase.ENDED, compaction = null) }
+    if (problem == null) return ended
+    return ended.changeChatOf(id) { it.giveBack(turn).copy(failure = Failure.Refused(problem)) }
+}
+
+internal fun withdrawTurn(state: AppUiState, id: Long): AppUiState {
+    val turn = state.turn(id) ?: return state
+    return state.changeChatOf(id) { it.giveBack(turn) }
+}
+
+private fun AppUiState.changeChatOf(turn: Long, change: (ChatUiState) -> ChatUiState): AppUiState =
+    chatIdOf(turn)?.let { changeChat(it, change) } ?: this
+
+private fun AppUiState.tellCompaction(turn: LiveTurn, event: ChatEvent.CompactCompleted): AppUiState = when {
+    event.fallback -> tell { Notice.Trimmed(it) }
+    !turn.isCompactionOnly -> this
+    event.didCompact -> tell { Notice.Compacted(it, event.tokensBefore, event.tokensAfter) }
+    turn.phase == TurnPhase.STOPPING -> this
+    else -> tell { Notice.NothingToCompact(it) }
+}
+
+private fun LiveTurn.grow(change: (LivePart.Reply) -> LivePart.Reply) = copy(open = change(open ?: LivePart.Reply()))
+
+/** The reply that was growing is complete. */
+private fun LiveTurn.closed() = if (open == null) this else copy(parts = parts + open, open = null)
+
+private fun LiveTurn.started(event: ChatEvent.ToolCallStarted): LiveTurn {
+    val turn = closed()
+    val card = ChatItem.Tool(
+        key = "turn-$id-${turn.parts.size}",
+        callId = event.toolCallId,
+        name = event.toolName,
+        arguments = "",
+        status = ToolStatus.EXECUTING,
+    )
+    return turn.copy(parts = turn.parts + LivePart.Tool(card))
+}
+
+private fun LiveTurn.completed(event: ChatEvent.ToolCallCompleted): LiveTurn {
+    val isKnown = parts.any { it is LivePart.Tool && it.isRunning && it.card.callId == event.toolCallId }
+    val turn = if (isKnown) this else started(ChatEvent.ToolCallStarted(event.toolCallId, event.toolName))
+    return turn.changeTool(event.toolCallId) {
+        val card = it.card.copy(status = event.status, durationMs = event.durationMs, arguments = it.arguments.text)
+        it.copy(card = card)
+    }
+}
+
+private fun LiveTurn.answered(): LiveTurn =
+    closed().copy(phase = if (phase == TurnPhase.STOPPING) phase else TurnPhase.ANSWERED)
+
+/** The latest call of that name: a service may use a name again in a later round. */
+private fun LiveTurn.changeTool(callId: String, change: (LivePart.Tool) -> LivePart.Tool): LiveTurn {
+    val at = parts.indexOfLast { it is LivePart.Tool && it.card.callId == callId }
+    return copy(parts = parts.mapIndexed { index, part -> if (index == at) change(part as LivePart.Tool) else part })
+}

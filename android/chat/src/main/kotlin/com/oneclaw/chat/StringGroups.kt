@@ -1,0 +1,222 @@
+package com.oneclaw.chat
+
+import androidx.compose.runtime.Immutable
+
+/** What several screens say. */
+@Immutable
+data class CommonStrings(
+    val appName: String,
+    val cancel: String,
+    val save: String,
+    val delete: String,
+    val undo: String,
+    val back: String,
+    val close: String,
+    val retry: String,
+    val dismiss: String,
+    val copy: String,
+    val copied: String,
+    val edit: String,
+    val more: String,
+    val loading: String,
+    val expand: String,
+    val collapse: String,
+    val pictureText: String,
+    val removeText: String,
+)
+
+/** The list of conversations. */
+@Immutable
+data class SessionStrings(
+    val title: String,
+    val new: String,
+    val untitled: String,
+    val search: String,
+    val clearSearch: String,
+    val empty: String,
+    val emptyHint: String,
+    val nothingFound: String,
+    val trash: String,
+    val trashEmpty: String,
+    val open: String,
+    val rename: String,
+    val renameTitle: String,
+    val name: String,
+    val deletedText: String,
+    val restore: String,
+    val purge: String,
+    val purgeQuestion: String,
+    val purgeText: String,
+    val messagesText: String,
+    val answering: String,
+)
+
+/** The conversation. */
+@Immutable
+data class ChatStrings(
+    val empty: String,
+    val emptyHint: String,
+    val input: String,
+    val send: String,
+    val stop: String,
+    val stopping: String,
+    val attach: String,
+    val compacting: String,
+    val trimmed: String,
+    val compactedText: String,
+    val nothingToCompact: String,
+    val boundary: String,
+    val you: String,
+    val assistant: String,
+    val waiting: String,
+    val thinking: String,
+    val thinkingNow: String,
+    val interrupted: String,
+    val regenerate: String,
+    val editing: String,
+    val editHint: String,
+    val pin: String,
+    val unpin: String,
+    val pinned: String,
+    val loadEarlier: String,
+    val toEnd: String,
+    val copyCode: String,
+    val actions: String,
+)
+
+/** Tools at work. */
+@Immutable
+data class ToolStrings(
+    val arguments: String,
+    val output: String,
+    val noOutput: String,
+    val truncated: String,
+    val pending: String,
+    val executing: String,
+    val success: String,
+    val error: String,
+    val timeout: String,
+    val cardText: String,
+)
+
+/** The choice of a model. */
+@Immutable
+data class ModelStrings(
+    val title: String,
+    val none: String,
+    val windowText: String,
+    val windowUnknown: String,
+    val noKey: String,
+    val default: String,
+    val selected: String,
+    val empty: String,
+    val warningTitle: String,
+    val warningText: String,
+    val switchAnyway: String,
+)
+
+/** The context of a conversation. */
+@Immutable
+data class ContextStrings(
+    val title: String,
+    val usedText: String,
+    val sizeText: String,
+    val windowUnknown: String,
+    val triggerText: String,
+    val system: String,
+    val tools: String,
+    val summary: String,
+    val messages: String,
+    val free: String,
+    val noSummary: String,
+    val epochs: String,
+    val epochText: String,
+    val sizesText: String,
+    val fallback: String,
+    val undo: String,
+    val pins: String,
+    val noPins: String,
+    val focus: String,
+    val compactNow: String,
+    val reset: String,
+    val resetQuestion: String,
+    val resetHint: String,
+)
+
+/** The settings. */
+@Immutable
+data class SettingsStrings(
+    val title: String,
+    val providers: String,
+    val addProvider: String,
+    val editProvider: String,
+    val name: String,
+    val kind: String,
+    val baseUrl: String,
+    val key: String,
+    val keySet: String,
+    val keyMissing: String,
+    val keyHint: String,
+    val removeKey: String,
+    val showKey: String,
+    val hideKey: String,
+    val active: String,
+    val removeProvider: String,
+    val models: String,
+    val addModel: String,
+    val editModel: String,
+    val modelId: String,
+    val displayName: String,
+    val window: String,
+    val maxOutput: String,
+    val unknownHint: String,
+    val makeDefault: String,
+    val removeModel: String,
+    val listModels: String,
+    val noModels: String,
+    val compaction: String,
+    val preset: String,
+    val presetOneClaw: String,
+    val presetSven: String,
+    val presetNous: String,
+    val presetOpenCode: String,
+    val threshold: String,
+    val thresholdHint: String,
+    val auto: String,
+    val prune: String,
+    val summaryModel: String,
+    val summaryModelSame: String,
+    val theme: String,
+    val themeSystem: String,
+    val themeLight: String,
+    val themeDark: String,
+    val language: String,
+    val languageHint: String,
+    val required: String,
+    val notAUrl: String,
+    val notHttp: String,
+    val hasQuery: String,
+    val hasSpaces: String,
+    val notANumber: String,
+    val tooSmall: String,
+    val tooBig: String,
+)
+
+/** What went wrong. */
+@Immutable
+data class ProblemStrings(
+    val network: String,
+    val auth: String,
+    val timeout: String,
+    val validation: String,
+    val storage: String,
+    val permission: String,
+    val provider: String,
+    val tool: String,
+    val context: String,
+    val unknown: String,
+    val notFound: String,
+    val busy: String,
+    val closed: String,
+    val invalidText: String,
+)

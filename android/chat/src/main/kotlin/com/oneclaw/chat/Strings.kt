@@ -1,0 +1,104 @@
+package com.oneclaw.chat
+
+import androidx.compose.runtime.Immutable
+import com.oneclaw.bridge.Problem
+import com.oneclaw.core.ErrorCode
+import com.oneclaw.core.Preset
+import com.oneclaw.core.ToolStatus
+import java.util.Locale
+
+/**
+ * All that the screens say, in one language. Fields that end in `Text` have gaps; fill them with [fill].
+ */
+@Immutable
+data class Strings(
+    val common: CommonStrings,
+    val sessions: SessionStrings,
+    val chat: ChatStrings,
+    val tools: ToolStrings,
+    val models: ModelStrings,
+    val context: ContextStrings,
+    val settings: SettingsStrings,
+    val problems: ProblemStrings,
+) {
+    fun of(error: FieldError): String = when (error) {
+        FieldError.REQUIRED -> settings.required
+        FieldError.NOT_A_URL -> settings.notAUrl
+        FieldError.NOT_HTTP -> settings.notHttp
+        FieldError.HAS_QUERY -> settings.hasQuery
+        FieldError.HAS_SPACES -> settings.hasSpaces
+        FieldError.NOT_A_NUMBER -> settings.notANumber
+        FieldError.TOO_SMALL -> settings.tooSmall
+        FieldError.TOO_BIG -> settings.tooBig
+    }
+
+    fun of(status: ToolStatus): String = when (status) {
+        ToolStatus.PENDING -> tools.pending
+        ToolStatus.EXECUTING -> tools.executing
+        ToolStatus.SUCCESS -> tools.success
+        ToolStatus.ERROR -> tools.error
+        ToolStatus.TIMEOUT -> tools.timeout
+    }
+
+    fun of(part: Part): String = when (part) {
+        Part.SYSTEM -> context.system
+        Part.TOOLS -> context.tools
+        Part.SUMMARY -> context.summary
+        Part.MESSAGES -> context.messages
+        Part.FREE -> context.free
+    }
+
+    fun of(preset: Preset): String = when (preset) {
+        Preset.ONE_CLAW -> settings.presetOneClaw
+        Preset.SVEN -> settings.presetSven
+        Preset.NOUS -> settings.presetNous
+        Preset.OPEN_CODE -> settings.presetOpenCode
+    }
+
+    fun of(theme: Theme): String = when (theme) {
+        Theme.SYSTEM -> settings.themeSystem
+        Theme.LIGHT -> settings.themeLight
+        Theme.DARK -> settings.themeDark
+    }
+
+    fun of(code: ErrorCode): String = when (code) {
+        ErrorCode.NETWORK -> problems.network
+        ErrorCode.AUTH -> problems.auth
+        ErrorCode.TIMEOUT -> problems.timeout
+        ErrorCode.VALIDATION -> problems.validation
+        ErrorCode.STORAGE -> problems.storage
+        ErrorCode.PERMISSION -> problems.permission
+        ErrorCode.PROVIDER -> problems.provider
+        ErrorCode.TOOL -> problems.tool
+        ErrorCode.CONTEXT -> problems.context
+        ErrorCode.UNKNOWN -> problems.unknown
+    }
+
+    fun of(problem: Problem): String = when (problem) {
+        is Problem.Network -> problems.network
+        is Problem.Auth -> problems.auth
+        is Problem.Storage -> problems.storage
+        is Problem.Invalid -> problems.invalidText.fill(problem.detail)
+        is Problem.NotFound -> problems.notFound
+        is Problem.Busy -> problems.busy
+        is Problem.Closed -> problems.closed
+        is Problem.Internal -> problems.unknown
+    }
+
+    fun of(notice: Notice): String = when (notice) {
+        is Notice.Trimmed -> chat.trimmed
+        is Notice.Compacted -> chat.compactedText.fill(formatTokens(notice.before), formatTokens(notice.after))
+        is Notice.NothingToCompact -> chat.nothingToCompact
+        is Notice.SessionDeleted -> sessions.deletedText.fill(notice.title.ifBlank { sessions.untitled })
+        is Notice.Copied -> common.copied
+        is Notice.Failed -> of(notice.problem)
+    }
+
+    companion object {
+        /** Chinese for Chinese, English for everyone else. */
+        fun of(locale: Locale): Strings = if (locale.language == "zh") CHINESE else ENGLISH
+    }
+}
+
+/** The text with its gaps filled, in order. */
+fun String.fill(vararg values: Any): String = String.format(Locale.ROOT, this, *values)

@@ -1,0 +1,138 @@
+package com.oneclaw.chat.ui.models
+
+import androidx.compose.foundation.layout.Arrangement
+import androidx.compose.foundation.layout.Column
+import androidx.compose.foundation.layout.PaddingValues
+import androidx.compose.foundation.layout.Row
+import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.heightIn
+import androidx.compose.foundation.layout.padding
+import androidx.compose.foundation.lazy.LazyColumn
+import androidx.compose.foundation.lazy.items
+import androidx.compose.foundation.selection.selectable
+import androidx.compose.material.icons.Icons
+import androidx.compose.material.icons.filled.Check
+import androidx.compose.material3.ExperimentalMaterial3Api
+import androidx.compose.material3.Icon
+import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.ModalBottomSheet
+import androidx.compose.material3.Surface
+import androidx.compose.material3.Text
+import androidx.compose.material3.rememberModalBottomSheetState
+import androidx.compose.runtime.Composable
+import androidx.compose.ui.Alignment
+import androidx.compose.ui.Modifier
+import androidx.compose.ui.graphics.Color
+import androidx.compose.ui.semantics.Role
+import androidx.compose.ui.semantics.heading
+import androidx.compose.ui.semantics.semantics
+import androidx.compose.ui.text.style.TextOverflow
+import androidx.compose.ui.unit.dp
+import com.oneclaw.chat.ChatAction
+import com.oneclaw.chat.ModelGroup
+import com.oneclaw.chat.ModelPickerState
+import com.oneclaw.chat.Strings
+import com.oneclaw.chat.WindowWarning
+import com.oneclaw.chat.fill
+import com.oneclaw.chat.formatTokens
+import com.oneclaw.chat.ref
+import com.oneclaw.chat.ui.common.ConfirmDialog
+import com.oneclaw.chat.ui.common.SectionTitle
+import com.oneclaw.core.Model
+
+/** The choice of the model that answers next. */
+@OptIn(ExperimentalMaterial3Api::class)
+@Composable
+fun ModelPickerSheet(state: ModelPickerState, strings: Strings, onAction: (ChatAction) -> Unit) {
+    ModalBottomSheet(
+        onDismissRequest = { onAction(ChatAction.ClosePicker) },
+        sheetState = rememberModalBottomSheetState(skipPartiallyExpanded = true),
+    ) { ModelPickerContent(state, strings, onAction) }
+    state.warning?.let { WarningDialog(it, strings, onAction) }
+}
+
+@Composable
+private fun ModelPickerContent(state: ModelPickerState, strings: Strings, onAction: (ChatAction) -> Unit) {
+    Text(
+        strings.models.title,
+        Modifier.padding(horizontal = 24.dp).semantics { heading() },
+        style = MaterialTheme.typography.titleLarge,
+    )
+    if (state.groups.isEmpty()) {
+        Text(strings.models.empty, Modifier.padding(24.dp), style = MaterialTheme.typography.bodyLarge)
+    }
+    LazyColumn(contentPadding = PaddingValues(start = 12.dp, end = 12.dp, top = 8.dp, bottom = 24.dp)) {
+        state.groups.forEach { group ->
+            item(group.provider.id) { GroupTitle(group, strings) }
+            items(group.models, key = { "${it.providerId}/${it.id}" }) { model ->
+                ModelRow(model, isSelected = model.ref == state.selected, strings, onAction)
+            }
+        }
+    }
+}
+
+@Composable
+private fun GroupTitle(group: ModelGroup, strings: Strings) {
+    Row(
+        Modifier.fillMaxWidth().padding(start = 12.dp, end = 12.dp, top = 16.dp, bottom = 4.dp),
+        horizontalArrangement = Arrangement.spacedBy(8.dp),
+        verticalAlignment = Alignment.CenterVertically,
+    ) {
+        SectionTitle(group.provider.name, Modifier.weight(1f, fill = false))
+        if (!group.hasKey) {
+            Surface(
+                shape = MaterialTheme.shapes.extraSmall,
+                color = MaterialTheme.colorScheme.tertiaryContainer,
+                contentColor = MaterialTheme.colorScheme.onTertiaryContainer,
+            ) {
+                Text(
+                    strings.models.noKey,
+                    Modifier.padding(horizontal = 6.dp, vertical = 2.dp),
+                    style = MaterialTheme.typography.labelSmall,
+                )
+            }
+        }
+    }
+}
+
+@Composable
+private fun ModelRow(model: Model, isSelected: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val window = model.window?.let { strings.models.windowText.fill(formatTokens(it)) } ?: strings.models.windowUnknown
+    val details = listOfNotNull(window, strings.models.default.takeIf { model.isDefault }).joinToString(" · ")
+    Surface(
+        shape = MaterialTheme.shapes.medium,
+        color = if (isSelected) MaterialTheme.colorScheme.secondaryContainer else Color.Transparent,
+    ) {
+        Row(
+            Modifier
+                .fillMaxWidth()
+                .selectable(isSelected, role = Role.RadioButton) { onAction(ChatAction.PickModel(model)) }
+                .heightIn(min = 56.dp)
+                .padding(horizontal = 12.dp, vertical = 8.dp),
+            verticalAlignment = Alignment.CenterVertically,
+        ) {
+            Column(Modifier.weight(1f)) {
+                Text(model.displayName, style = MaterialTheme.typography.bodyLarge, maxLines = 1, overflow = TextOverflow.Ellipsis)
+                Text(details, style = MaterialTheme.typography.bodySmall, color = MaterialTheme.colorScheme.onSurfaceVariant)
+            }
+            if (isSelected) Icon(Icons.Filled.Check, contentDescription = strings.models.selected)
+        }
+    }
+}
+
+/** The conversation does not fit the window of the model that was picked. */
+@Composable
+private fun WarningDialog(warning: WindowWarning, strings: Strings, onAction: (ChatAction) -> Unit) {
+    ConfirmDialog(
+        title = strings.models.warningTitle,
+        text = strings.models.warningText.fill(
+            formatTokens(warning.conversation),
+            warning.model.displayName,
+            formatTokens(warning.window),
+        ),
+        confirm = strings.models.switchAnyway,
+        cancel = strings.common.cancel,
+        onConfirm = { onAction(ChatAction.ConfirmModel) },
+        onCancel = { onAction(ChatAction.DeclineModel) },
+    )
+}

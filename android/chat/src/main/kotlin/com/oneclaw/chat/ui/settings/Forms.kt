@@ -1,0 +1,194 @@
+package com.oneclaw.chat.ui.settings
+
+import androidx.compose.foundation.clickable
+import androidx.compose.foundation.layout.Column
+import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.heightIn
+import androidx.compose.foundation.layout.padding
+import androidx.compose.material3.ButtonDefaults
+import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.SegmentedButton
+import androidx.compose.material3.SegmentedButtonDefaults
+import androidx.compose.material3.SingleChoiceSegmentedButtonRow
+import androidx.compose.material3.Text
+import androidx.compose.material3.TextButton
+import androidx.compose.runtime.Composable
+import androidx.compose.ui.Modifier
+import androidx.compose.ui.text.input.KeyboardType
+import androidx.compose.ui.text.style.TextOverflow
+import androidx.compose.ui.unit.dp
+import com.oneclaw.chat.ChatAction
+import com.oneclaw.chat.FieldError
+import com.oneclaw.chat.ModelForm
+import com.oneclaw.chat.ModelOffer
+import com.oneclaw.chat.ProviderForm
+import com.oneclaw.chat.Strings
+import com.oneclaw.chat.fill
+import com.oneclaw.chat.formatTokens
+import com.oneclaw.chat.ui.common.FormDialog
+import com.oneclaw.chat.ui.common.LineField
+import com.oneclaw.chat.ui.common.Loading
+import com.oneclaw.chat.ui.common.SecretField
+import com.oneclaw.chat.ui.common.SwitchRow
+import com.oneclaw.core.ListedModel
+import com.oneclaw.core.ModelRef
+import com.oneclaw.core.ProviderKind
+
+/** A service: its name, address and key. What is wrong is said from the first attempt to save. */
+@Composable
+internal fun ProviderDialog(form: ProviderForm, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val change = { changed: ProviderForm -> onAction(ChatAction.ChangeProvider(changed)) }
+    val words = { error: FieldError? -> error?.takeIf { form.showsErrors }?.let(strings::of) }
+    FormDialog(
+        title = if (form.id == null) strings.settings.addProvider else strings.settings.editProvider,
+        confirm = strings.common.save,
+        cancel = strings.common.cancel,
+        onConfirm = { onAction(ChatAction.SaveProvider) },
+        onCancel = { onAction(ChatAction.CloseProvider) },
+        canConfirm = !form.isSaving,
+    ) {
+        LineField(form.name, { change(form.copy(name = it)) }, strings.settings.name, error = words(form.nameError))
+        KindChoice(form, strings, change)
+        LineField(
+            form.baseUrl,
+            { change(form.copy(baseUrl = it)) },
+            strings.settings.baseUrl,
+            error = words(form.baseUrlError),
+            keyboard = KeyboardType.Uri,
+        )
+        SecretField(
+            form.key,
+            { change(form.copy(key = it)) },
+            strings.settings.key,
+            strings.settings.showKey,
+            strings.settings.hideKey,
+            hint = strings.settings.keyHint.takeIf { form.hasKey },
+            error = words(form.keyError),
+        )
+        SwitchRow(strings.settings.active, form.isActive, { change(form.copy(isActive = it)) })
+        form.id?.let { id ->
+            if (form.hasKey) DangerButton(strings.settings.removeKey) { onAction(ChatAction.RemoveKey(id)) }
+            if (!form.isPreset) DangerButton(strings.settings.removeProvider) { onAction(ChatAction.RemoveProvider(id)) }
+        }
+    }
+}
+
+@Composable
+private fun KindChoice(form: ProviderForm, strings: Strings, onChange: (ProviderForm) -> Unit) {
+    Column {
+        Text(strings.settings.kind, style = MaterialTheme.typography.labelMedium, color = MaterialTheme.colorScheme.onSurfaceVariant)
+        SingleChoiceSegmentedButtonRow(Modifier.fillMaxWidth()) {
+            ProviderKind.entries.forEachIndexed { index, kind ->
+                SegmentedButton(
+                    selected = kind == form.kind,
+                    onClick = { onChange(form.copy(kind = kind)) },
+                    shape = SegmentedButtonDefaults.itemShape(index, ProviderKind.entries.size),
+                    icon = {},
+                ) { Text(kind.brand, maxLines = 1, overflow = TextOverflow.Ellipsis, style = MaterialTheme.typography.labelMedium) }
+            }
+        }
+    }
+}
+
+/** Names of protocols are the same in every language. */
+private val ProviderKind.brand: String
+    get() = when (this) {
+        ProviderKind.OPEN_AI -> "OpenAI"
+        ProviderKind.ANTHROPIC -> "Anthropic"
+        ProviderKind.GEMINI -> "Gemini"
+    }
+
+/** A model: its id, and how much it takes. */
+@Composable
+internal fun ModelDialog(form: ModelForm, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val change = { changed: ModelForm -> onAction(ChatAction.ChangeModel(changed)) }
+    val words = { error: FieldError? -> error?.takeIf { form.showsErrors }?.let(strings::of) }
+    FormDialog(
+        title = if (form.isNew) strings.settings.addModel else strings.settings.editModel,
+        confirm = strings.common.save,
+        cancel = strings.common.cancel,
+        onConfirm = { onAction(ChatAction.SaveModel) },
+        onCancel = { onAction(ChatAction.CloseModel) },
+        canConfirm = !form.isSaving,
+    ) {
+        LineField(
+            form.id,
+            { change(form.copy(id = it)) },
+            strings.settings.modelId,
+            error = words(form.idError),
+            isReadOnly = !form.isNew,
+        )
+        LineField(form.displayName, { change(form.copy(displayName = it)) }, strings.settings.displayName)
+        LineField(
+            form.window,
+            { change(form.copy(window = it)) },
+            strings.settings.window,
+            hint = strings.settings.unknownHint,
+            error = words(form.windowError),
+            keyboard = KeyboardType.Number,
+        )
+        LineField(
+            form.maxOutput,
+            { change(form.copy(maxOutput = it)) },
+            strings.settings.maxOutput,
+            hint = strings.settings.unknownHint,
+            error = words(form.maxOutputError),
+            keyboard = KeyboardType.Number,
+        )
+        if (!form.isNew) ModelButtons(form, strings, onAction)
+    }
+}
+
+@Composable
+private fun ModelButtons(form: ModelForm, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val ref = ModelRef(form.providerId, form.id)
+    if (!form.isDefault) {
+        TextButton(
+            onClick = {
+                onAction(ChatAction.SetDefaultModel(ref))
+                onAction(ChatAction.CloseModel)
+            },
+        ) { Text(strings.settings.makeDefault) }
+    }
+    if (!form.isPreset) DangerButton(strings.settings.removeModel) { onAction(ChatAction.RemoveModel(ref)) }
+}
+
+@Composable
+private fun DangerButton(text: String, onClick: () -> Unit) {
+    TextButton(onClick, colors = ButtonDefaults.textButtonColors(contentColor = MaterialTheme.colorScheme.error)) { Text(text) }
+}
+
+/** The models that a service says it has; one of them can be taken over. */
+@Composable
+internal fun OfferDialog(offer: ModelOffer, strings: Strings, onAction: (ChatAction) -> Unit) {
+    FormDialog(
+        title = strings.settings.models,
+        confirm = strings.common.close,
+        cancel = null,
+        onConfirm = { onAction(ChatAction.CloseOffer) },
+        onCancel = { onAction(ChatAction.CloseOffer) },
+    ) {
+        if (offer.isLoading) Loading(strings.common.loading)
+        offer.problem?.let { Text(strings.of(it), color = MaterialTheme.colorScheme.error) }
+        if (offer.models?.isEmpty() == true) Text(strings.settings.noModels)
+        Column { offer.models.orEmpty().forEach { OfferLine(it, strings) { onAction(ChatAction.TakeOffer(it)) } } }
+    }
+}
+
+@Composable
+private fun OfferLine(model: ListedModel, strings: Strings, onClick: () -> Unit) {
+    val window = model.window?.let { strings.models.windowText.fill(formatTokens(it)) } ?: strings.models.windowUnknown
+    Column(
+        Modifier
+            .fillMaxWidth()
+            .clickable(onClickLabel = strings.settings.addModel, onClick = onClick)
+            .heightIn(min = 48.dp)
+            .padding(vertical = 8.dp),
+    ) {
+        Text(model.displayName ?: model.id, style = MaterialTheme.typography.bodyLarge)
+        Text(
+            listOfNotNull(model.id.takeIf { model.displayName != null }, window).joinToString(" · "),
+            style = MaterialTheme.typography.bodySmall,
+        )
+    }
+}

@@ -1,0 +1,247 @@
+package com.oneclaw.chat
+
+import com.oneclaw.bridge.Problem
+import com.oneclaw.core.CoreException
+import com.oneclaw.core.MessageKind
+import kotlin.test.Test
+import kotlin.test.assertEquals
+import kotlin.test.assertFalse
+import kotlin.test.assertIs
+import kotlin.test.assertNull
+import kotlin.test.assertTrue
+
+/** The conversation, from the action to the stored row, against the fake. */
+class ChatStateHolderTest {
+    @Test
+    fun aNewConversationIsAnswered() = stage {
+        send("How are you?")
+        assertEquals("How are you?", chat.turns.single().bubble?.text)
+        turn().think("A greeting.").text("Well, ").text("thanks.")
+        settle()
+        assertEquals("Well, thanks.", chat.turns.single().plain)
+        turn().complete()
+        settle()
+        assertEquals(emptyList(), chat.turns)
+        assertEquals(listOf("How are you?", "Well, thanks."), chat.items.map { (it as ChatItem.Written).text })
+        assertEquals("How are you?", chat.session?.title)
+        assertEquals(listOf(chat.session?.id), state.sessions.sessions.map { it.id })
+    }
+
+    @Test
+    fun toolResultsCanBeReadWhileTheTurnRuns() = stage {
+        send("Look it up")
+        turn().text("Looking.").startTool("c", "read_file", """{"path":"a"}""").endTool("c", "42", ms = 7)
+        settle()
+        val card = chat.turns.single().parts.filterIsInstance<LivePart.Tool>().single().card
+        assertEquals("42", card.output)
+        assertEquals("""{"path":"a"}""", card.arguments)
+        turn().round(1).text("It is 42.").complete()
+        settle()
+        assertEquals(listOf("User", "Reply", "Tool", "Reply"), chat.items.map { it::class.simpleName })
+    }
+
+    @Test
+    fun aMessageSentDuringACompactionIsKeptAndAnswered() = stage {
+        send("One")
+        turn().text("First.").answer().startCompaction()
+        settle()
+        assertTrue(chat.isCompacting)
+        assertEquals(2, chat.items.size, "the answer is shown as stored while the compaction runs")
+        act(ChatAction.EditDraft("Two"), ChatAction.Send)
+        assertEquals(2, fake.turns.size)
+        fake.turns[1].text("Second.")
+        fake.turns[0].endCompaction().finish()
+        settle()
+        assertFalse(chat.isCompacting)
+        fake.turns[1].complete()
+        settle()
+        assertEquals(emptyList(), chat.turns)
+        val texts = chat.items.filterIsInstance<ChatItem.Written>().map { it.text }
+        assertEquals(listOf("One", "First.", "Two", "Second."), texts)
+    }
+
+    @Test
+    fun aFallbackIsToldOnceAndSurvivesARotation() = stage {
+        send("One")
+        turn().startCompaction().endCompaction(fallback = true).text("Hi.").complete()
+        settle()
+        val shown = assertIs<Notice.Trimmed>(state.notice)
+        // Another screen begins to read: it finds the same value.
+        assertEquals(shown, holder.state.value.notice)
+        act(ChatAction.NoticeShown(shown.id))
+        assertNull(holder.state.value.notice)
+    }
+
+    @Test
+    fun aRotationLosesNothing() = stage {
+        send("One")
+        turn().text("Half ")
+        act(ChatAction.EditDraft("next"))
+        val before = state
+        // The screen is gone and comes back; the holder stays, and the stream goes on meanwhile.
+        turn().text("a reply")
+        settle()
+        assertEquals("Half a reply", chat.turns.single().plain)
+        assertEquals(before.chat.draft, chat.draft)
+    }
+
+    @Test
+    fun stopKeepsWhatWasReceived() = stage {
+        send("A story, please")
+        turn().text("Once upon")
+        act(ChatAction.Stop)
+        assertEquals("stop ${chat.session?.id}", fake.calls.last { it.startsWith("stop") })
+        val reply = assertIs<ChatItem.Reply>(chat.items.last())
+        assertTrue(reply.isInterrupted)
+        assertEquals("Once upon", reply.text)
+        assertTrue(chat.isQuiet)
+    }
+
+    @Test
+    fun stoppedBeforeItBeganTheTextIsGivenBack() = stage {
+        val gate = fake.hold("createSession")
+        act(ChatAction.EditDraft("Too early"), ChatAction.Send, ChatAction.Stop)
+        gate.complete(Unit)
+        settle()
+        assertEquals("Too early", chat.draft.text)
+        assertEquals(emptyList(), fake.turns)
+        assertEquals(emptyList(), chat.turns)
+    }
+
+    @Test
+    fun anErrorIsShownAndRetried() = stage {
+        send("Hi")
+        turn().error("No connection").finish()
+        settle()
+        assertIs<ChatItem.Failed>(chat.items.last())
+        assertNull(chat.looseFailure, "the row says it already")
+        assertTrue(chat.canRetry)
+        act(ChatAction.Retry)
+        assertEquals("regenerate", turn().name)
+        turn().text("Here I am.").complete()
+        settle()
+        assertNull(chat.failure)
+        assertEquals("Here I am.", assertIs<ChatItem.Reply>(chat.items.last()).text)
+    }
+
+    @Test
+    fun aRefusedMessageGoesBackToTheDraft() = stage {
+        fake.fail("send", CoreException.Storage("disk full"))
+        send("Precious words")
+        assertEquals("Precious words", chat.draft.text)
+        assertEquals(Failure.Refused(Problem.Storage("disk full")), chat.failure)
+        send("Precious words")
+        turn().text("Thanks.").complete()
+        settle()
+        assertNull(chat.failure)
+    }
+
+    @Test
+    fun aStreamThatBreaksOffShowsWhatIsStored() = stage {
+        send("Hi")
+        turn().text("Hel").breakOff(CoreException.Internal("odd"))
+        settle()
+        assertIs<Failure.Refused>(chat.failure)
+        assertTrue(chat.isQuiet)
+        assertEquals("Hi", assertIs<ChatItem.User>(chat.items.first()).text)
+    }
+
+    @Test
+    fun regenerateAndEdit() = stage {
+        send("One")
+        turn().text("First.").complete()
+        settle()
+        act(ChatAction.Regenerate((chat.items.last() as ChatItem.Reply).messageId))
+        assertEquals(1, chat.items.size)
+        turn().text("Second.").complete()
+        settle()
+        assertEquals(listOf("One", "Second."), chat.items.map { (it as ChatItem.Written).text })
+        act(ChatAction.StartEdit((chat.items.first() as ChatItem.User).messageId), ChatAction.EditDraft("Uno"), ChatAction.Send)
+        turn().text("Primero.").complete()
+        settle()
+        assertEquals(listOf("Uno", "Primero."), chat.items.map { (it as ChatItem.Written).text })
+    }
+
+    @Test
+    fun aConversationAnswersWhileAnotherIsOpen() = stage {
+        val other = fake.file.create(null, null)
+        send("One")
+        act(ChatAction.OpenSession(other.id))
+        turn().text("In the background.").complete()
+        settle()
+        assertEquals(other.id, state.openId)
+        assertEquals(emptyList(), chat.items)
+        act(ChatAction.OpenSession(turn().sessionId))
+        assertEquals("In the background.", assertIs<ChatItem.Reply>(chat.items.last()).text)
+    }
+
+    @Test
+    fun aConversationThatIsGoneSaysSo() = stage {
+        act(ChatAction.OpenSession("nowhere"))
+        assertEquals(Failure.Refused(Problem.NotFound("session nowhere")), chat.failure)
+        assertFalse(chat.isLoading)
+    }
+
+    @Test
+    fun longConversationsComeInPages() = stage {
+        val session = fake.file.create(null, null)
+        repeat(120) { fake.file.addUser(session.id, "$it", emptyList()) }
+        act(ChatAction.OpenSession(session.id))
+        assertEquals(50, chat.items.size)
+        act(ChatAction.LoadEarlier)
+        act(ChatAction.LoadEarlier)
+        assertEquals(List(120) { "$it" }, chat.items.map { (it as ChatItem.User).text })
+        assertFalse(chat.hasEarlier)
+        send("120")
+        turn().text("Done.").complete()
+        settle()
+        assertTrue(chat.items.size >= 120, "what was read stays read")
+    }
+
+    @Test
+    fun aFailedPageCanBeAskedForAgain() = stage {
+        val session = fake.file.create(null, null)
+        repeat(60) { fake.file.addUser(session.id, "$it", emptyList()) }
+        act(ChatAction.OpenSession(session.id))
+        fake.fail("messages", CoreException.Busy("locked"))
+        act(ChatAction.LoadEarlier)
+        assertIs<Notice.Failed>(state.notice)
+        act(ChatAction.LoadEarlier)
+        assertEquals(60, chat.items.size)
+    }
+
+    @Test
+    fun pinsAndCompactions() = stage {
+        send("One")
+        turn().text("First.").complete()
+        settle()
+        val asked = chat.items.first() as ChatItem.User
+        act(ChatAction.Pin(asked.messageId), ChatAction.OpenContext)
+        assertEquals(asked.messageId, state.context?.status?.pins?.single()?.id)
+        act(ChatAction.EditFocus("numbers"), ChatAction.CompactNow)
+        assertEquals("compact" to "numbers", turn().name to turn().detail)
+        turn().startCompaction().endCompaction().finish()
+        settle()
+        assertTrue(ChatItem.Boundary in chat.items)
+        act(ChatAction.OpenContext)
+        assertEquals(1, state.context?.undoable)
+        act(ChatAction.UndoCompaction)
+        assertFalse(ChatItem.Boundary in chat.items)
+        assertNull(state.context?.undoable)
+        act(ChatAction.Unpin(asked.messageId))
+        assertEquals(emptyList(), state.context?.status?.pins)
+        assertEquals(2, fake.file.rows(state.openId).count { it.kind !is MessageKind.System })
+    }
+
+    @Test
+    fun resetForgetsAllSummaries() = stage {
+        send("One")
+        turn().text("First.").answer().startCompaction().endCompaction().finish()
+        settle()
+        act(ChatAction.OpenContext, ChatAction.StartReset)
+        assertEquals(true, state.context?.confirmsReset)
+        act(ChatAction.ConfirmReset)
+        assertEquals(emptyList(), state.context?.status?.epochs)
+        assertFalse(ChatItem.Boundary in chat.items)
+    }
+}

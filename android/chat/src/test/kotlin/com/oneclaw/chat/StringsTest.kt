@@ -1,0 +1,70 @@
+package com.oneclaw.chat
+
+import com.oneclaw.bridge.Problem
+import com.oneclaw.core.ErrorCode
+import java.util.Locale
+import kotlin.test.Test
+import kotlin.test.assertEquals
+import kotlin.test.assertTrue
+
+class StringsTest {
+    @Test
+    fun theTwoTextsOfTheFeatureAreAsWritten() {
+        assertEquals("Optimizing conversation context...", ENGLISH.chat.compacting)
+        assertEquals("Conversation history has been automatically trimmed", ENGLISH.of(Notice.Trimmed(1)))
+    }
+
+    @Test
+    fun theLanguageFollowsTheLocale() {
+        assertEquals(CHINESE, Strings.of(Locale.SIMPLIFIED_CHINESE))
+        assertEquals(CHINESE, Strings.of(Locale.TRADITIONAL_CHINESE))
+        assertEquals(ENGLISH, Strings.of(Locale.UK))
+        assertEquals(ENGLISH, Strings.of(Locale.GERMANY))
+    }
+
+    @Test
+    fun bothLanguagesHaveTheSameGaps() {
+        val chinese = texts(CHINESE)
+        for ((name, english) in texts(ENGLISH)) {
+            val other = chinese.getValue(name)
+            assertTrue(english.isNotBlank() && other.isNotBlank(), name)
+            if (name.endsWith("Text")) assertEquals(gaps(english), gaps(other), name)
+        }
+    }
+
+    @Test
+    fun everyTextWithGapsCanBeFilled() {
+        for (strings in listOf(ENGLISH, CHINESE)) {
+            for ((name, text) in texts(strings).filterKeys { it.endsWith("Text") }) {
+                assertTrue('%' !in text.fill("a", "b", "c"), name)
+            }
+        }
+    }
+
+    @Test
+    fun problemsShowNoInternals() {
+        assertEquals("Something went wrong", ENGLISH.of(Problem.Internal("NullPointerException")))
+        assertEquals("密钥缺失或无效", CHINESE.of(ErrorCode.AUTH))
+    }
+
+    @Test
+    fun numbersAreShort() {
+        val tokens = mapOf(0L to "0", 950L to "950", 8_192L to "8.1K", 128_000L to "128K", 1_000_000L to "1M", 1_048_576L to "1M")
+        assertEquals(tokens, tokens.mapValues { formatTokens(it.key) })
+        val durations = mapOf(0L to "0 ms", 999L to "999 ms", 1_400L to "1.4 s", 125_000L to "2 min 5 s")
+        assertEquals(durations, durations.mapValues { formatDuration(it.key) })
+    }
+
+    private fun gaps(text: String) = Regex("%(\\d\\$)?s").findAll(text).map { it.value }.sorted().toList()
+
+    private fun texts(strings: Strings): Map<String, String> = buildMap {
+        for (group in strings.javaClass.declaredFields.filterNot { it.type.isPrimitive || it.name == "Companion" }) {
+            group.isAccessible = true
+            val values = group.get(strings) ?: continue
+            for (field in values.javaClass.declaredFields.filter { it.type == String::class.java }) {
+                field.isAccessible = true
+                put("${group.name}.${field.name}", field.get(values) as String)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package com.oneclaw.chat.ui
+
+import androidx.compose.runtime.CompositionLocalProvider
+import androidx.compose.ui.geometry.Size
+import androidx.compose.ui.platform.LocalLayoutDirection
+import androidx.compose.ui.semantics.SemanticsActions
+import androidx.compose.ui.semantics.SemanticsNode
+import androidx.compose.ui.semantics.SemanticsProperties
+import androidx.compose.ui.semantics.getOrNull
+import androidx.compose.ui.test.SkikoComposeUiTest
+import androidx.compose.ui.test.hasClickAction
+import androidx.compose.ui.test.v2.runSkikoComposeUiTest
+import androidx.compose.ui.unit.Density
+import androidx.compose.ui.unit.LayoutDirection
+import com.oneclaw.chat.AppUiState
+import com.oneclaw.chat.CHINESE
+import com.oneclaw.chat.ENGLISH
+import com.oneclaw.chat.Samples
+import com.oneclaw.chat.Strings
+import com.oneclaw.chat.Theme
+import java.io.File
+import java.util.Locale
+import kotlin.test.assertEquals
+import kotlin.test.assertTrue
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.MethodSource
+
+private const val TOUCH = 48f
+private const val ROUNDING = 0.5f
+
+/** Every state is drawn, is what it was when it was last looked at, and can be used by everyone. */
+class EverySampleTest {
+    @ParameterizedTest
+    @MethodSource("names")
+    fun isAsItWas(name: String) = show(Samples.all.getValue(name), height = ALL_ROWS) {
+        val file = File(goldenDir, "$name.txt")
+        val now = dump()
+        if (System.getProperty("golden.update") != null) file.writeText(now)
+        assertTrue(file.exists(), "no $file: run with -Dgolden.update=true and look at it")
+        assertEquals(file.readText(), now)
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    fun everyButtonHasWordsAndIsBigEnough(name: String) = show(Samples.all.getValue(name), direction = LayoutDirection.Rtl) {
+        // A link is part of a text, and read out with it.
+        for (node in onAllNodes(hasClickAction()).fetchSemanticsNodes().filterNot { it.isLink }) {
+            assertTrue(node.hasWords, "no words: ${node.config}")
+            if (!node.isCut) {
+                val touch = node.touchBoundsInRoot
+                assertTrue(touch.width >= TOUCH - ROUNDING && touch.height >= TOUCH - ROUNDING, "$touch: ${node.config}")
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    fun isDrawnInChineseLargeAndWide(name: String) {
+        val state = Samples.all.getValue(name)
+        show(state, CHINESE, fontScale = 2f) { assertTrue(dump().isNotEmpty()) }
+        show(state, width = 1_180) { assertTrue(dump().isNotEmpty()) }
+    }
+
+    private val SemanticsNode.hasWords: Boolean
+        get() = config.getOrNull(SemanticsProperties.Text)?.any { it.isNotBlank() } == true ||
+            config.getOrNull(SemanticsProperties.ContentDescription)?.any { it.isNotBlank() } == true ||
+            SemanticsActions.SetText in config
+
+    private val SemanticsNode.isLink: Boolean get() = config.any { it.key.name == "LinkTestMarker" }
+
+    /** Scrolled out in part, or under the edge of the screen. */
+    private val SemanticsNode.isCut: Boolean
+        get() = boundsInRoot.width < size.width - 1 || boundsInRoot.height < size.height - 1
+
+    private fun show(
+        state: AppUiState,
+        strings: Strings = ENGLISH,
+        width: Int = 412,
+        height: Float = PHONE,
+        fontScale: Float = 1f,
+        direction: LayoutDirection = LayoutDirection.Ltr,
+        test: SkikoComposeUiTest.() -> Unit,
+    ) = runSkikoComposeUiTest(Size(width.toFloat(), height), Density(1f, fontScale)) {
+        mainClock.autoAdvance = false
+        val platform = TestPlatform(Locale.UK).platform
+        setContent {
+            CompositionLocalProvider(LocalLayoutDirection provides direction) {
+                OneClawApp(state.copy(settings = state.settings.copy(theme = Theme.LIGHT)), strings, platform, onAction = {})
+            }
+        }
+        mainClock.advanceTimeBy(1_000)
+        waitForIdle()
+        test()
+    }
+
+    companion object {
+        private const val PHONE = 915f
+
+        /** So high that no row is left out, whatever the fonts. */
+        private const val ALL_ROWS = 5_000f
+
+        /** Maven and Gradle start in different folders. */
+        private val goldenDir: File = generateSequence(File("").absoluteFile) { it.parentFile }
+            .map { File(it, "android/chat/src/test/golden") }
+            .first { it.isDirectory }
+
+        @JvmStatic
+        fun names(): List<String> = Samples.all.keys.toList()
+    }
+}

@@ -1,0 +1,21 @@
+package com.oneclaw.chat.ui
+
+import androidx.compose.ui.graphics.toComposeImageBitmap
+import java.time.ZoneOffset
+import java.util.Locale
+import org.jetbrains.skia.Image
+
+private const val NOW = 1_790_000_000_000
+
+/** A platform without a system: a clipboard that can be read, one moment, and pictures decoded at once. */
+class TestPlatform(locale: Locale = Locale.UK) {
+    var copied: String? = null
+    var picks = 0
+
+    val platform = Platform(
+        copy = { copied = it },
+        decode = { Image.makeFromEncoded(it).toComposeImageBitmap() },
+        pickPicture = { picks++ },
+        formatTime = timeFormat(locale, ZoneOffset.UTC) { NOW },
+    )
+}

@@ -1,0 +1,50 @@
+package com.oneclaw.desktop
+
+import androidx.compose.ui.graphics.ImageBitmap
+import androidx.compose.ui.graphics.toComposeImageBitmap
+import com.oneclaw.chat.ui.Platform
+import com.oneclaw.core.Attachment
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.withContext
+import org.jetbrains.skia.Image
+import java.awt.FileDialog
+import java.awt.Frame
+import java.awt.Toolkit
+import java.awt.datatransfer.StringSelection
+import java.io.File
+import java.util.Base64
+
+private val MEDIA_TYPES =
+    mapOf("png" to "image/png", "jpg" to "image/jpeg", "jpeg" to "image/jpeg", "gif" to "image/gif", "webp" to "image/webp")
+
+/** Clipboard, pictures and the file dialog of a desktop. */
+internal fun desktopPlatform(onPicture: (Attachment) -> Unit) = Platform(
+    copy = { Toolkit.getDefaultToolkit().systemClipboard.setContents(StringSelection(it), null) },
+    decode = { bytes -> withContext(Dispatchers.Default) { decode(bytes) } },
+    pickPicture = { pickFile()?.let(::pictureOf)?.let(onPicture) },
+)
+
+private fun decode(bytes: ByteArray): ImageBitmap? = imageOf(bytes)?.use { it.toComposeImageBitmap() }
+
+private fun imageOf(bytes: ByteArray): Image? = try {
+    Image.makeFromEncoded(bytes)
+} catch (_: IllegalArgumentException) {
+    null
+}
+
+private fun pickFile(): File? {
+    val dialog = FileDialog(null as Frame?, null, FileDialog.LOAD)
+    dialog.setFilenameFilter { _, name -> mediaTypeOf(name) != null }
+    dialog.isVisible = true
+    return dialog.files.firstOrNull()
+}
+
+/** The picture as it is sent; null: the file is none. */
+internal fun pictureOf(file: File): Attachment? {
+    val type = mediaTypeOf(file.name) ?: return null
+    val bytes = file.readBytes()
+    val size = imageOf(bytes)?.use { it.width to it.height } ?: return null
+    return Attachment(type, file.name, size.first, size.second, Base64.getEncoder().encodeToString(bytes))
+}
+
+private fun mediaTypeOf(name: String) = MEDIA_TYPES[name.substringAfterLast('.').lowercase()]

@@ -1,0 +1,53 @@
+package com.oneclaw.desktop
+
+import androidx.compose.ui.unit.DpSize
+import androidx.compose.ui.unit.dp
+import androidx.compose.ui.window.WindowPlacement
+import org.junit.jupiter.api.io.TempDir
+import java.io.File
+import java.nio.file.Path
+import java.nio.file.attribute.PosixFilePermissions
+import java.util.Base64
+import java.util.Locale
+import kotlin.io.path.getPosixFilePermissions
+import kotlin.test.Test
+import kotlin.test.assertContains
+import kotlin.test.assertEquals
+import kotlin.test.assertNull
+
+class PlaceTest {
+    @TempDir
+    lateinit var folder: Path
+
+    @Test
+    fun theDataFolderIsItsOwnersOnly() {
+        val data = dataFolder(mapOf("XDG_DATA_HOME" to "$folder/data"))
+        assertEquals(folder.resolve("data/oneclaw"), data)
+        assertEquals("rwx------", PosixFilePermissions.toString(data.getPosixFilePermissions()))
+    }
+
+    @Test
+    fun aWindowComesBackWhereItWas() {
+        assertEquals("900 700 20 30", windowState("900 700 20 30").write())
+        assertEquals(WindowPlacement.Maximized, windowState(windowState("maximized").write()).placement)
+        for (nonsense in listOf(null, "", "900 700", "0 0 0 0", "a b c d", "9e9 1 1 1")) {
+            assertEquals(DpSize(1100.dp, 760.dp), windowState(nonsense).size, "$nonsense")
+        }
+    }
+
+    @Test
+    fun onlyPicturesAreAttached() {
+        val dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+        val file = File(folder.toFile(), "dot.PNG").also { it.writeBytes(Base64.getDecoder().decode(dot)) }
+        val picture = checkNotNull(pictureOf(file))
+        assertEquals(listOf("image/png", "dot.PNG", 1, 1, dot), picture.run { listOf(mime, name, width, height, data) })
+        assertNull(pictureOf(File(folder.toFile(), "note.png").also { it.writeText("no picture") }))
+        assertNull(pictureOf(File(folder.toFile(), "note.txt").also { it.writeText("no picture") }))
+    }
+
+    @Test
+    fun theSettingsSayWhereKeysAreKept() {
+        assertContains(stringsFor(Locale.UK).settings.key, "plain text")
+        assertContains(stringsFor(Locale.SIMPLIFIED_CHINESE).settings.key, "明文")
+    }
+}

@@ -1,0 +1,79 @@
+package com.oneclaw.bench
+
+import com.oneclaw.bridge.ChatRepository
+import com.oneclaw.bridge.real.House
+import com.oneclaw.bridge.real.LoopbackService
+import com.oneclaw.core.ChatEvent
+import com.oneclaw.core.estimateSimple
+import com.oneclaw.core.truncateHead
+import com.sun.management.OperatingSystemMXBean
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.runBlocking
+import java.lang.management.ManagementFactory
+import java.time.Duration
+import kotlin.system.exitProcess
+
+private const val ROUNDS = 5
+private const val DELTAS = 20_000
+
+/** What crossing the border between Kotlin and Rust costs, as a table. Times are of this machine; nothing is asserted. */
+fun main() {
+    val house = House()
+    runBlocking {
+        house.open().use { core ->
+            println("%-34s %12s".format("what", "per call"))
+            row("call with an empty text", 20_000) { estimateSimple("") }
+            val text = "x".repeat(1_024)
+            row("1 KB text there and back", 20_000) { truncateHead(text, 2_048) }
+            val empty = core.createSession().id
+            row("question to the file", 1_000) { core.session(empty) }
+            LoopbackService {
+                it.text("word ".repeat(100))
+                it.end()
+            }.use { service ->
+                val session = service.session(core)
+                repeat(25) { core.send(session, "Message $it").toList() }
+                row("page of 50 messages", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
+            }
+            streamed(core, what = null, DELTAS, pause = null)
+            streamed(core, "streamed deltas, unbraked", DELTAS, pause = null)
+            streamed(core, "streamed deltas, one in 2 ms", DELTAS / 10, Duration.ofMillis(2))
+        }
+    }
+    house.folder.toFile().deleteRecursively()
+    exitProcess(0)
+}
+
+/** The fastest of some rounds: the others were disturbed. */
+private suspend fun row(what: String, calls: Int, call: suspend () -> Unit) {
+    val rounds = List(ROUNDS) {
+        val start = System.nanoTime()
+        repeat(calls) { call() }
+        (System.nanoTime() - start) / 1e3 / calls
+    }
+    println("%-34s %9.1f µs".format(what, rounds.min()))
+}
+
+/** A long reply, as fast as it comes or with a [pause] after each delta. Without a name it is only a warm-up. */
+private suspend fun streamed(core: ChatRepository, what: String?, deltas: Int, pause: Duration?) {
+    val system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean::class.java)
+    val service = LoopbackService { stream ->
+        repeat(deltas) {
+            stream.text("delta $it ")
+            if (pause != null) Thread.sleep(pause.toMillis())
+        }
+        stream.end()
+    }
+    service.use {
+        val session = it.session(core)
+        val (cpu, start) = system.processCpuTime to System.nanoTime()
+        val events = core.send(session, "Count").toList()
+        val seconds = (System.nanoTime() - start) / 1e9
+        val share = (system.processCpuTime - cpu) / 1e7 / seconds
+        val calls = events.count { event -> event is ChatEvent.StreamingText }
+        if (what == null) return
+        println("%-34s %9.0f /s".format(what, deltas / seconds))
+        println("%-34s %9.1f".format("  deltas per callback", deltas.toDouble() / calls))
+        println("%-34s %9.0f %%".format("  of one core, with the service", share))
+    }
+}
