@@ -13,27 +13,7 @@ use std::path::Path;
 
 /// A row with a text and nothing else.
 pub fn row(id: &str, kind: RowType, content: &str, created_at: i64) -> Row {
-    Row {
-        id: id.into(),
-        kind,
-        content: content.into(),
-        thinking_content: None,
-        tool_call_id: None,
-        tool_name: None,
-        tool_input: None,
-        tool_output: None,
-        tool_status: None,
-        tool_duration_ms: None,
-        token_count_input: None,
-        token_count_output: None,
-        model_id: None,
-        provider_id: None,
-        created_at,
-        cache_read: None,
-        cache_write: None,
-        thinking_signature: None,
-        attachments: vec![],
-    }
+    Row { content: content.into(), ..Row::new(id.into(), kind, created_at) }
 }
 
 /// Something the user wrote.

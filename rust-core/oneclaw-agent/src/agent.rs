@@ -278,18 +278,30 @@ impl Agent {
 
     /// Begins a session with the general assistant.
     pub async fn create_session(&self) -> Result<String, Failure> {
-        self.create_session_with(agents::GENERAL_ASSISTANT).await
+        self.create_session_with(agents::GENERAL_ASSISTANT, None).await
     }
 
-    /// Begins a session with an agent.
-    pub async fn create_session_with(&self, agent_id: &str) -> Result<String, Failure> {
+    /// Begins a session with an agent and, if one is named, a model: (provider, model). There is no session where one of them
+    /// is refused.
+    pub async fn create_session_with(
+        &self,
+        agent_id: &str,
+        model: Option<(String, String)>,
+    ) -> Result<String, Failure> {
         self.check_open()?;
+        if let Some((_, name)) = &model {
+            check_model(name)?;
+        }
         let (id, agent, now) = (self.0.new_id(), agent_id.to_owned(), self.0.now());
         let created = id.clone();
         self.0
             .write(move |t| {
                 agents::get(t, &agent)?;
-                sessions::create(t, &created, UNTITLED, &agent, now)
+                sessions::create(t, &created, UNTITLED, &agent, now)?;
+                match model {
+                    Some((provider, model)) => put_model(t, &created, &provider, &model),
+                    None => Ok(()),
+                }
             })
             .await?;
         Ok(id)
@@ -298,16 +310,9 @@ impl Agent {
     /// Lets a session speak to a model from its next turn on.
     pub async fn set_model(&self, session: &str, provider_id: &str, model: &str) -> Result<(), Failure> {
         self.check_open()?;
-        if model.trim().is_empty() {
-            return Err(Failure::Invalid("a model needs a name".to_owned()));
-        }
+        check_model(model)?;
         let (session, provider, model) = (session.to_owned(), provider_id.to_owned(), model.to_owned());
-        self.0
-            .write(move |t| {
-                catalogue::provider(t, &provider)?;
-                sessions::set_model(t, &session, &provider, &model)
-            })
-            .await
+        self.0.write(move |t| put_model(t, &session, &provider, &model)).await
     }
 
     // ---- runs ----
@@ -568,6 +573,23 @@ impl Agent {
         job.session.changed();
         Ok(changed)
     }
+}
+
+fn check_model(name: &str) -> Result<(), Failure> {
+    match name.trim().is_empty() {
+        true => Err(Failure::Invalid("a model needs a name".to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn put_model(
+    transaction: &Transaction<'_>,
+    session: &str,
+    provider: &str,
+    model: &str,
+) -> oneclaw_store::Result<()> {
+    catalogue::provider(transaction, provider)?;
+    sessions::set_model(transaction, session, provider, model)
 }
 
 fn check_message(text: &str, attachments: &[Attachment]) -> Result<(), Failure> {

@@ -75,7 +75,7 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
             Ok(None) => {}
         }
         if draft.is_unsaved && Instant::now() >= save_at {
-            draft.save(job, State::Partial).await?;
+            draft.save(job).await?;
             save_at = Instant::now() + SAVE_EVERY;
         }
     };
@@ -86,7 +86,7 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
         return Ok(Answer::TooLong { limit, requested });
     }
     if let Err(failure) = ended {
-        draft.save(job, State::Partial).await?;
+        draft.save(job).await?;
         return Err(failure);
     }
     if draft.is_empty() {
@@ -288,7 +288,7 @@ impl Draft {
     }
 
     /// Saves what there is so far. Calls are saved with the whole reply only: half a call cannot be answered.
-    async fn save(&mut self, job: &Job, state: State) -> Result<(), Failure> {
+    async fn save(&mut self, job: &Job) -> Result<(), Failure> {
         self.is_unsaved = false;
         if self.row.content.is_empty() && self.row.thinking_content.is_none() {
             return Ok(());
@@ -297,8 +297,8 @@ impl Draft {
         let is_in_file = std::mem::replace(&mut self.is_in_file, true);
         job.core
             .write(move |t| match is_in_file {
-                true => messages::update(t, &row, state, now),
-                false => messages::append(t, &session, &row, state).map(drop),
+                true => messages::update(t, &row, State::Partial, now),
+                false => messages::append(t, &session, &row, State::Partial).map(drop),
             })
             .await
     }

@@ -2,7 +2,7 @@
 //! there, so that a second attempt or a restart asks only for what is missing.
 
 use crate::lessons::Size;
-use crate::session::Job;
+use crate::session::{Core, Job};
 use crate::target::Target;
 use oneclaw_context::plan::Summarise;
 use oneclaw_context::summary::gate::{self, Finish, Rejection};
@@ -11,6 +11,7 @@ use oneclaw_model::Request;
 use oneclaw_providers::{ProviderError, Reply, StopReason};
 use oneclaw_store::engine;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Parts asked for at the same time.
@@ -64,7 +65,7 @@ async fn last(
     let mut why = String::from("nothing was asked");
     for _ in 0..=retries {
         let Some(request) = round(&plan, answers).requests.pop() else { break };
-        let reply = match complete(job, target, &request.request).await? {
+        let reply = match complete(&job.core, target, &request.request).await? {
             Ok(reply) => reply,
             Err(error) => {
                 why = error.to_string();
@@ -128,7 +129,7 @@ async fn parts(
 
 /// A part of the history, to be summarised on its own.
 struct Part {
-    core: std::sync::Arc<crate::session::Core>,
+    core: Arc<Core>,
     session: String,
     target: Target,
     /// What is asked, and what is asked after an answer that was too long.
@@ -165,14 +166,8 @@ impl Part {
         let mut request = request;
         let mut why = String::new();
         for _ in 0..=self.retries {
-            let asking =
-                self.core.summary_client.complete(&self.target.endpoint, self.target.model.as_str(), request);
-            let reply = match asking.await {
+            let reply = match complete(&self.core, &self.target, request).await? {
                 Ok(reply) => reply,
-                Err(ProviderError::ContextOverflow { limit, requested }) => {
-                    let size = Size::of_text(request, &self.target.tariff());
-                    return Err(Unwritten::TooLong { size, limit, requested });
-                }
                 Err(error) => {
                     why = error.to_string();
                     if is_final(&error) {
@@ -204,12 +199,11 @@ impl Part {
 }
 
 async fn complete(
-    job: &Job,
+    core: &Core,
     target: &Target,
     request: &Request,
 ) -> Result<Result<Reply, ProviderError>, Unwritten> {
-    let client = &job.core.summary_client;
-    match client.complete(&target.endpoint, target.model.as_str(), request).await {
+    match core.summary_client.complete(&target.endpoint, target.model.as_str(), request).await {
         Err(ProviderError::ContextOverflow { limit, requested }) => {
             let size = Size::of_text(request, &target.tariff());
             Err(Unwritten::TooLong { size, limit, requested })

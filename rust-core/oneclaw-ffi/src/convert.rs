@@ -4,7 +4,6 @@ use crate::types::*;
 use oneclaw_agent::{Event, Status};
 use oneclaw_context::plan::{self, Plan};
 use oneclaw_model as model;
-use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{State, Stored};
 use oneclaw_store::{Place, agents, catalogue, epochs, sessions};
 
@@ -205,7 +204,6 @@ pub(crate) fn message_out(stored: Stored, boundary: Place) -> Message {
 fn kind_out(row: model::Row, is_interrupted: bool) -> MessageKind {
     let status = row.tool_status.map_or(ToolStatus::Success, Into::into);
     let duration_ms = row.tool_duration_ms.map(size);
-    let is_call = row.kind == RowType::ToolCall;
     match row.into_message().body {
         model::Body::User { text, attachments } => {
             MessageKind::User { text, attachments: attachments.into_iter().map(attachment_out).collect() }
@@ -218,7 +216,6 @@ fn kind_out(row: model::Row, is_interrupted: bool) -> MessageKind {
             is_interrupted,
         },
         model::Body::ToolCall { call, name, arguments, .. } => {
-            debug_assert!(is_call);
             MessageKind::ToolCall { call_id: call.0, name, arguments, status }
         }
         model::Body::ToolResult { call, name, output, attachments, .. } => MessageKind::ToolResult {

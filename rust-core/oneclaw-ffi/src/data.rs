@@ -60,14 +60,9 @@ impl OneClaw {
     ) -> Result<Session, CoreError> {
         let agent = self.agent.clone();
         let id = on_runtime(async move {
-            let id = match agent_id {
-                Some(profile) => agent.create_session_with(&profile).await?,
-                None => agent.create_session().await?,
-            };
-            if let Some(model) = model {
-                agent.set_model(&id, &model.provider_id, &model.model_id).await?;
-            }
-            Ok(id)
+            let profile = agent_id.as_deref().unwrap_or(agents::GENERAL_ASSISTANT);
+            let model = model.map(|model| (model.provider_id, model.model_id));
+            Ok(agent.create_session_with(profile, model).await?)
         })
         .await?;
         self.session(id).await
@@ -306,12 +301,15 @@ mod demo {
         /// Starts it and puts it among the services. New sessions begin with it where no model is the default, or the
         /// default has no key when the demo comes for the first time; later the choice is the user's.
         pub async fn start(agent: &Agent, vault: Arc<dyn KeyVault>) -> Result<Self, CoreError> {
-            let is_default = agent
+            let (is_active, is_default) = agent
                 .read(move |c| {
-                    let is_new = catalogue::providers(c)?.iter().all(|provider| provider.id != PROVIDER);
+                    let known = catalogue::providers(c)?.into_iter().find(|provider| provider.id == PROVIDER);
+                    let is_new = known.is_none();
                     let has_key =
                         |model: catalogue::Model| matches!(vault.key(model.provider_id), Ok(Some(_)));
-                    Ok(catalogue::default_model(c)?.is_none_or(|model| is_new && !has_key(model)))
+                    let is_default =
+                        catalogue::default_model(c)?.is_none_or(|model| is_new && !has_key(model));
+                    Ok((known.is_none_or(|provider| provider.is_active), is_default))
                 })
                 .await?;
             let model = Model::default();
@@ -325,7 +323,7 @@ mod demo {
                 kind: ProviderKind::OpenAi,
                 base_url: server.base_url(ProviderKind::OpenAi),
                 is_preset: false,
-                is_active: true,
+                is_active,
             };
             let listed = catalogue::Model {
                 id: DEMO_MODEL.to_owned(),

@@ -15,7 +15,10 @@ impl From<Failure> for CoreError {
             Failure::NoModel(_) => Self::Invalid { field: "model".to_owned(), detail },
             Failure::Vault { .. } => Self::Auth { detail },
             Failure::Provider(ProviderError::Auth { .. }) => Self::Auth { detail },
-            Failure::Provider(_) | Failure::EmptyReply | Failure::NoSummary(_) => Self::Network { detail },
+            Failure::Provider(ProviderError::Network { .. } | ProviderError::Timeout { .. }) => {
+                Self::Network { detail }
+            }
+            Failure::Provider(_) | Failure::EmptyReply | Failure::NoSummary(_) => Self::Service { detail },
             Failure::Irreducible { .. } | Failure::TooManyRounds(_) => {
                 Self::Invalid { field: String::new(), detail }
             }

@@ -23,7 +23,8 @@ pub(crate) async fn on_runtime<T: Send + 'static>(
 ) -> Result<T, CoreError> {
     match runtime()?.spawn(work).await {
         Ok(done) => done,
-        Err(error) => Err(CoreError::Internal { detail: error.to_string() }),
+        // A panic's text may hold anything; it is in the log of the panic hook.
+        Err(_) => Err(CoreError::Internal { detail: "the core failed".to_owned() }),
     }
 }
 
@@ -67,5 +68,17 @@ mod stderr {
         if log::set_logger(&Stderr).is_ok() {
             log::set_max_level(level.unwrap_or(log::LevelFilter::Warn));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{on_runtime, runtime};
+    use crate::CoreError;
+
+    #[test]
+    fn a_panic_becomes_an_error_without_its_words() {
+        let failed: Result<(), _> = runtime().unwrap().block_on(on_runtime(async { panic!("sk-secret") }));
+        assert_eq!(failed, Err(CoreError::Internal { detail: "the core failed".to_owned() }));
     }
 }

@@ -4,8 +4,8 @@ use super::kit::{MODEL, PROVIDER, Setup, all, errors, why};
 use oneclaw_agent::{Failure, Preferences, UNTITLED};
 use oneclaw_demo::{Fault, Step};
 use oneclaw_model::row::RowType;
-use oneclaw_store::messages;
-use oneclaw_store::sessions;
+use oneclaw_store::sessions::{self, Cursor, Shelf};
+use oneclaw_store::{agents, messages};
 
 async fn title(house: &super::kit::House, session: &str) -> String {
     // The title comes beside the reply; closing gives up on it, so it is waited for here.
@@ -112,6 +112,22 @@ async fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     assert_eq!(why(agent.set_model(&house.session, "nobody", "x").await), "there is no provider \"nobody\"");
     assert_eq!(why(agent.set_model(&house.session, PROVIDER, " ").await), "a model needs a name");
     assert_eq!(why(agent.status("nobody").await), "there is no session \"nobody\"");
+    let with = |agent_id, provider: &str, model: &str| {
+        agent.create_session_with(agent_id, Some((provider.to_owned(), model.to_owned())))
+    };
+    let count = || {
+        house
+            .agent
+            .store()
+            .read(|c| sessions::list(c, Shelf::Open, Cursor::FIRST, 10))
+            .unwrap()
+            .sessions
+            .len()
+    };
+    assert_eq!(why(with("nobody", PROVIDER, MODEL).await), "there is no agent \"nobody\"");
+    assert_eq!(why(with(agents::GENERAL_ASSISTANT, "nobody", "x").await), "there is no provider \"nobody\"");
+    assert_eq!(why(with(agents::GENERAL_ASSISTANT, PROVIDER, " ").await), "a model needs a name");
+    assert_eq!(count(), 1, "the house's own");
     assert_eq!(house.rows().len(), 0);
 }
 

@@ -29,6 +29,12 @@ pub enum CoreError {
         /// What happened.
         detail: String,
     },
+    /// The service answered, but not with what was asked for.
+    #[error("service: {detail}")]
+    Service {
+        /// What it said.
+        detail: String,
+    },
     /// The key is missing or not accepted.
     #[error("authentication: {detail}")]
     Auth {

@@ -40,7 +40,7 @@ pub enum ChatEvent {
         /// How long it took.
         duration_ms: i64,
     },
-    /// The model is called again, with the results of its tools.
+    /// The model has asked for tools; they are about to run.
     ToolRoundStarting {
         /// Counts the rounds of tools, from 1.
         round: i32,
@@ -121,7 +121,7 @@ pub enum ErrorCode {
     Validation,
     /// The file cannot be read or written.
     Storage,
-    /// The service does not allow it.
+    /// The keys cannot be read.
     Permission,
     /// The service failed.
     Provider,

@@ -60,6 +60,12 @@ interface ChatRepository : AutoCloseable {
 
     fun compact(sessionId: String, focus: String = ""): Flow<ChatEvent>
 
+    /** Conversations whose compaction was cut short by the end of the process. */
+    suspend fun interruptedCompactions(): List<String>
+
+    /** Takes up the compaction of such a conversation. */
+    fun resume(sessionId: String): Flow<ChatEvent>
+
     suspend fun stop(sessionId: String)
 
     suspend fun undoCompaction(sessionId: String)

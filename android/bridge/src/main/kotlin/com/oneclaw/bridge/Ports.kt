@@ -43,11 +43,12 @@ internal class Vault(private val keys: KeyStore) : KeyVault {
     }
 }
 
-/** Lets the core call the app's tools. */
+/** Lets the core call the app's tools, which are described once: here, where a mistake reaches the one who made it. */
 internal class Tools(tools: List<AppTool>) : ToolHost {
-    private val byName = tools.associateBy { it.spec.name }
+    private val specs = tools.map { it.spec }
+    private val byName = specs.map { it.name }.zip(tools).toMap()
 
-    override fun tools(): List<HostTool> = byName.values.map { it.spec }
+    override fun tools(): List<HostTool> = specs
 
     override suspend fun run(name: String, argumentsJson: String): ToolAnswer = try {
         byName.getValue(name).run(argumentsJson)

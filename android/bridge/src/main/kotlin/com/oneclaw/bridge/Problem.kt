@@ -2,6 +2,7 @@ package com.oneclaw.bridge
 
 import com.oneclaw.core.CoreException
 import com.oneclaw.core.InternalException
+import java.nio.charset.CharacterCodingException
 import kotlin.coroutines.cancellation.CancellationException
 
 /** Why a call to the core has no answer, as far as a person can do something about it. */
@@ -20,6 +21,9 @@ sealed interface Problem {
 
     /** The service cannot be reached. */
     data class Network(override val detail: String) : Problem
+
+    /** The service answered, but not with what was asked for. */
+    data class Service(override val detail: String) : Problem
 
     /** The key is missing or not accepted. */
     data class Auth(override val detail: String) : Problem
@@ -43,10 +47,13 @@ fun problemOf(error: Throwable): Problem = when (error) {
     is CoreException.Invalid -> Problem.Invalid(error.field, error.detail)
     is CoreException.NotFound -> Problem.NotFound(error.what)
     is CoreException.Network -> Problem.Network(error.detail)
+    is CoreException.Service -> Problem.Service(error.detail)
     is CoreException.Auth -> Problem.Auth(error.detail)
     is CoreException.Busy -> Problem.Busy(error.detail)
     is CoreException.Closed -> Problem.Closed
     is CoreException.Internal -> Problem.Internal(error.detail)
+    // The border to the core takes UTF-8: a text with half of a surrogate pair is none.
+    is CharacterCodingException -> Problem.Invalid("text", "contains half a character")
     // A panic: its text may hold anything, so only its kind is shown.
     is InternalException -> Problem.Internal("the core failed")
     else -> Problem.Internal(error::class.java.simpleName)

@@ -57,6 +57,10 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     override fun compact(sessionId: String, focus: String) = run { compact(sessionId, focus, it) }
 
+    override suspend fun interruptedCompactions() = ask { interruptedCompactions() }
+
+    override fun resume(sessionId: String) = run { resume(sessionId, it) }
+
     override suspend fun stop(sessionId: String) = ask { stop(sessionId) }
 
     override suspend fun undoCompaction(sessionId: String) = ask<Unit> { undoCompaction(sessionId) }
@@ -114,10 +118,13 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
         core.destroy()
     }
 
-    private inline fun <T> ask(question: OneClaw.() -> T): T = try {
-        core.question()
-    } catch (error: IllegalStateException) {
-        throw if (error !is CancellationException && core.uniffiIsDestroyed) CoreException.Closed() else error
+    /** Asks away from the caller's thread: what goes over the border is copied there, and pictures are large. */
+    private suspend fun <T> ask(question: suspend OneClaw.() -> T): T = withContext(Dispatchers.Default) {
+        try {
+            core.question()
+        } catch (error: IllegalStateException) {
+            throw if (error !is CancellationException && core.uniffiIsDestroyed) CoreException.Closed() else error
+        }
     }
 
     /** What the core says about one run. Whoever stops listening ends the run. */

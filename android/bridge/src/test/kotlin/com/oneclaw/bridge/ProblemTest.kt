@@ -15,6 +15,7 @@ class ProblemTest {
             CoreException.Invalid("title", "is blank") to Problem.Invalid("title", "is blank"),
             CoreException.NotFound("session 1") to Problem.NotFound("session 1"),
             CoreException.Network("refused") to Problem.Network("refused"),
+            CoreException.Service("too many requests") to Problem.Service("too many requests"),
             CoreException.Auth("no key") to Problem.Auth("no key"),
             CoreException.Busy("compacting") to Problem.Busy("compacting"),
             CoreException.Closed() to Problem.Closed,

@@ -54,8 +54,24 @@ class RustErrorsTest {
         assertFailsWith<CoreException.Invalid> { core.send(session, "  ").collect() }
         assertFailsWith<CoreException.Invalid> { core.editAndResend(session, "nothing", "Hello").collect() }
         // Half of a pair of surrogates is no text; the bindings refuse it before the core sees it.
-        assertFailsWith<CharacterCodingException> { core.send(session, "\uD83D").collect() }
+        val half = assertFailsWith<CharacterCodingException> { core.send(session, "\uD83D").collect() }
+        assertEquals(Problem.Invalid("text", "contains half a character"), problemOf(half))
         assertEquals(emptyList(), core.asked(session))
+    }
+
+    @Test
+    fun whatAServiceSaysHasATypeToo() = demo { core ->
+        for ((status, kind) in mapOf(401 to Problem.Auth::class, 404 to Problem.Service::class, 429 to Problem.Service::class)) {
+            val error = LoopbackService(status) { it.end() }.use {
+                it.session(core)
+                assertFailsWith<CoreException> { core.listModels("loopback") }
+            }
+            assertEquals(kind, problemOf(error)::class, "$status: $error")
+        }
+        val gone = LoopbackService { it.end() }
+        gone.session(core)
+        gone.close()
+        assertFailsWith<CoreException.Network> { core.listModels("loopback") }
     }
 
     @Test

@@ -6,6 +6,9 @@ import com.oneclaw.bridge.Problem
 /** The key of the conversation that is not begun yet. */
 const val NEW_CHAT = ""
 
+/** The title that the core gives to a conversation until it has a better one. */
+const val UNTITLED = "New Conversation"
+
 /**
  * Everything the screens show. It changes only through [reduce]; a rotation or a second window reads the same value again.
  *
@@ -67,6 +70,9 @@ sealed interface Notice {
 
     /** A text is in the clipboard. */
     data class Copied(override val id: Long) : Notice
+
+    /** A file that was to be attached is no picture, cannot be read or is too large. */
+    data class PictureRefused(override val id: Long) : Notice
 
     /** Something could not be done. */
     data class Failed(override val id: Long, val problem: Problem) : Notice

@@ -74,6 +74,9 @@ sealed interface ChatAction {
     /** The screen has put a text into the clipboard. */
     data object Copied : ChatAction
 
+    /** A file that was chosen cannot be attached. */
+    data object RefusePicture : ChatAction
+
     data class Pin(val messageId: String) : ChatAction
 
     data class Unpin(val messageId: String) : ChatAction

@@ -8,13 +8,18 @@ import com.oneclaw.core.ModelRef
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Job
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.flow.update
+import kotlinx.coroutines.flow.updateAndGet
 import kotlinx.coroutines.launch
 import java.util.UUID
+
+/** When to look for the title of a new conversation. */
+private val TITLE_WAITS_MS = listOf(0L, 500, 1_000, 2_000, 4_000, 8_000)
 
 /**
  * Holds the state, and asks of the core what an action calls for. What an action or an answer means for the state is decided
@@ -43,10 +48,8 @@ class ChatStateHolder(
 
     fun onAction(action: ChatAction) {
         val before = states.value
-        states.update { reduce(it, action) }
-        val after = states.value
-        val known = before.chats.values.flatMap { it.turns }.map { it.id }
-        after.chats.values.flatMap { it.turns }.filterNot { it.id in known }.forEach(::run)
+        val after = states.updateAndGet { reduce(it, action) }
+        runNew(before, after)
         sessions.perform(action, before)
         settings.perform(action, after)
         perform(action, before, after)
@@ -60,8 +63,8 @@ class ChatStateHolder(
             is ChatAction.LoadEarlier -> if (!before.chat.isLoadingEarlier) loadEarlier(sessionId, after.chat)
             is ChatAction.Pin -> change(sessionId) { repository.pin(it, action.messageId) }
             is ChatAction.Unpin -> change(sessionId) { repository.unpin(it, action.messageId) }
-            is ChatAction.UndoCompaction -> if (after.chat.isQuiet) change(sessionId) { repository.undoCompaction(it) }
-            is ChatAction.ConfirmReset -> if (after.chat.isQuiet) change(sessionId) { repository.resetCompactions(it) }
+            is ChatAction.UndoCompaction -> if (mayChange(before)) change(sessionId) { repository.undoCompaction(it) }
+            is ChatAction.ConfirmReset -> if (mayChange(before)) change(sessionId) { repository.resetCompactions(it) }
             is ChatAction.OpenPicker -> {
                 settings.loadCatalogue()
                 sessionId?.let(::loadContext)
@@ -74,6 +77,8 @@ class ChatStateHolder(
             else -> Unit
         }
     }
+
+    private fun mayChange(before: AppUiState) = before.chat.isQuiet && before.context?.isChanging != true
 
     /** Runs [block] and reports what it could not do. */
     private fun launch(block: suspend () -> Unit): Job = scope.launch {
@@ -88,13 +93,24 @@ class ChatStateHolder(
 
     private fun update(update: ChatUpdate) = states.update { reduce(it, update) }
 
+    private fun runNew(before: AppUiState, after: AppUiState) {
+        val known = before.chats.values.flatMap { it.turns }.map { it.id }
+        after.chats.values.flatMap { it.turns }.filterNot { it.id in known }.forEach(::run)
+    }
+
     private fun run(turn: LiveTurn) {
         scope.launch {
             var sessionId: String? = null
             try {
                 sessionId = sessionOf(turn)
                 if (states.value.turn(turn.id)?.phase == TurnPhase.RUNNING) {
-                    stream(sessionId, turn.request).collect { handle(turn.id, sessionId, it) }
+                    var isFirst = true
+                    stream(sessionId, turn.request).collect {
+                        handle(turn.id, sessionId, it)
+                        // A stop does not reach a turn that was still in line: it is said again as soon as the turn begins.
+                        if (isFirst && states.value.turn(turn.id)?.phase == TurnPhase.STOPPING) repository.stop(sessionId)
+                        isFirst = false
+                    }
                     update(ChatUpdate.TurnEnded(turn.id))
                 } else {
                     update(ChatUpdate.TurnWithdrawn(turn.id))
@@ -122,6 +138,7 @@ class ChatStateHolder(
         is TurnRequest.Edit -> repository.editAndResend(sessionId, request.messageId, request.text, request.attachments)
         is TurnRequest.Regenerate -> repository.regenerate(sessionId)
         is TurnRequest.Compact -> repository.compact(sessionId, request.focus)
+        is TurnRequest.Resume -> repository.resume(sessionId)
     }
 
     private fun handle(turn: Long, sessionId: String, event: ChatEvent) {
@@ -138,9 +155,19 @@ class ChatStateHolder(
     /** Shows the stored form of what was received, once nothing is being received any more. */
     private fun settle(sessionId: String) {
         launch { reload(sessionId) }
-        launch { update(ChatUpdate.SessionLoaded(repository.session(sessionId))) }
+        launch { readTitle(sessionId) }
         sessions.refresh()
         if (states.value.context?.sessionId == sessionId) loadContext(sessionId)
+    }
+
+    /** A model writes the title of a new conversation in the background, while the core says that the turn is over. */
+    private suspend fun readTitle(sessionId: String) {
+        for (wait in TITLE_WAITS_MS) {
+            delay(wait)
+            val session = repository.session(sessionId)
+            update(ChatUpdate.SessionLoaded(session))
+            if (session.title != UNTITLED) return
+        }
     }
 
     private fun load(sessionId: String) {
@@ -149,12 +176,18 @@ class ChatStateHolder(
                 update(ChatUpdate.SessionLoaded(repository.session(sessionId)))
                 reload(sessionId)
                 loadContext(sessionId)
+                launch { if (sessionId in repository.interruptedCompactions()) resume(sessionId) }
             } catch (cancelled: CancellationException) {
                 throw cancelled
             } catch (error: Exception) {
                 update(ChatUpdate.OpenFailed(sessionId, problemOf(error)))
             }
         }
+    }
+
+    private fun resume(sessionId: String) {
+        val before = states.value
+        runNew(before, states.updateAndGet { reduce(it, ChatUpdate.CompactionCutShort(sessionId)) })
     }
 
     private suspend fun reload(sessionId: String) {
@@ -180,9 +213,12 @@ class ChatStateHolder(
     private fun change(sessionId: String?, block: suspend (String) -> Unit) {
         if (sessionId == null) return
         launch {
-            block(sessionId)
-            reload(sessionId)
-            loadContext(sessionId)
+            try {
+                block(sessionId)
+                reload(sessionId)
+            } finally {
+                loadContext(sessionId)
+            }
         }
     }
 

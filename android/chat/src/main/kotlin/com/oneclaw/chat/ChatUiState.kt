@@ -3,7 +3,6 @@ package com.oneclaw.chat
 import androidx.compose.runtime.Immutable
 import com.oneclaw.bridge.Problem
 import com.oneclaw.core.Attachment
-import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ErrorCode
 import com.oneclaw.core.Message
 import com.oneclaw.core.ModelRef
@@ -36,7 +35,7 @@ data class ChatUiState(
     val hasEarlier: Boolean get() = transcript.before != null
 
     /** Whether to show the line "Optimizing conversation context...": from CompactStarted to CompactCompleted. */
-    val isCompacting: Boolean get() = turns.any { it.compaction != null }
+    val isCompacting: Boolean get() = turns.any { it.isCompacting }
 
     /** Whether a reply is awaited or received. */
     val isAnswering: Boolean get() = turns.any { it.isAnswering }
@@ -57,6 +56,8 @@ data class ChatUiState(
     /** Whether trying again is offered, below the last row. */
     val canRetry: Boolean
         get() = isQuiet && (failure?.isRetryable ?: (items.lastOrNull() is ChatItem.Failed))
+
+    val hasDraft: Boolean get() = !draft.isEmpty || !aside.isEmpty
 
     val isEmpty: Boolean get() = !isLoading && items.isEmpty() && turns.isEmpty() && failure == null
 }
@@ -81,8 +82,13 @@ data class Draft(val text: String = "", val attachments: List<Attachment> = empt
 sealed interface Failure {
     val isRetryable: Boolean
 
-    /** The core said so in an event; the message is stored. */
-    data class Reported(val text: String, val code: ErrorCode, override val isRetryable: Boolean) : Failure
+    /** The core said so in an event; the message is stored. [again] is what is asked for when it is tried again. */
+    data class Reported(
+        val text: String,
+        val code: ErrorCode,
+        override val isRetryable: Boolean,
+        val again: TurnRequest = TurnRequest.Regenerate,
+    ) : Failure
 
     /** The call itself failed; the draft was given back. */
     data class Refused(val problem: Problem) : Failure {
@@ -93,6 +99,8 @@ sealed interface Failure {
 /** What a turn asks of the core. */
 @Immutable
 sealed interface TurnRequest {
+    val isCompactionOnly: Boolean get() = this is Compact || this is Resume
+
     data class Send(val text: String, val attachments: List<Attachment> = emptyList()) : TurnRequest
 
     data class Edit(val messageId: String, val text: String, val attachments: List<Attachment> = emptyList()) : TurnRequest
@@ -100,6 +108,9 @@ sealed interface TurnRequest {
     data object Regenerate : TurnRequest
 
     data class Compact(val focus: String = "") : TurnRequest
+
+    /** The rest of a compaction that the end of the process cut short. */
+    data object Resume : TurnRequest
 }
 
 /** How far a turn is. */
@@ -123,6 +134,7 @@ enum class TurnPhase {
  * @property bubble what the user wrote, until its stored form is shown
  * @property parts what is complete: replies before tools, and tools
  * @property open the reply that is growing; apart from the rest, as it changes with every delta
+ * @property foundNothing a compaction that was asked for had nothing to do
  */
 @Immutable
 data class LiveTurn(
@@ -132,20 +144,18 @@ data class LiveTurn(
     val parts: List<LivePart> = emptyList(),
     val open: LivePart.Reply? = null,
     val phase: TurnPhase = TurnPhase.RUNNING,
-    val compaction: Compaction? = null,
-    val round: Int = 0,
+    val isCompacting: Boolean = false,
+    val foundNothing: Boolean = false,
 ) {
-    val isCompactionOnly: Boolean get() = request is TurnRequest.Compact
-
     val isAnswering: Boolean
-        get() = !isCompactionOnly && (phase == TurnPhase.RUNNING || phase == TurnPhase.STOPPING)
+        get() = !request.isCompactionOnly && (phase == TurnPhase.RUNNING || phase == TurnPhase.STOPPING)
 
     /** Whether the next message has to wait. */
-    val holdsComposer: Boolean get() = isAnswering && compaction == null
+    val holdsComposer: Boolean get() = isAnswering && !isCompacting
 
     /** Whether to show that a reply is awaited, as nothing of it is there. */
     val isWaiting: Boolean
-        get() = isAnswering && compaction == null && open == null && parts.none { it is LivePart.Tool && it.isRunning }
+        get() = isAnswering && !isCompacting && open == null && parts.none { it is LivePart.Tool && it.isRunning }
 }
 
 /** A piece of a reply that is not stored yet, or whose stored form was not read yet. */
@@ -157,7 +167,3 @@ sealed interface LivePart {
         val isRunning: Boolean get() = !card.status.isFinal
     }
 }
-
-/** A compaction that is going on. */
-@Immutable
-data class Compaction(val reason: CompactReason, val messages: Int, val number: Int, val round: Int)

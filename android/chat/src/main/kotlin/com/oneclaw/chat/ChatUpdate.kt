@@ -41,6 +41,9 @@ sealed interface ChatUpdate {
     /** Another model was chosen, but could not be stored. */
     data class ModelKept(val sessionId: String, val model: ModelRef?) : ChatUpdate
 
+    /** The end of an earlier process cut its compaction short. */
+    data class CompactionCutShort(val sessionId: String) : ChatUpdate
+
     /** The conversation cannot be shown. */
     data class OpenFailed(val sessionId: String, val problem: Problem) : ChatUpdate
 

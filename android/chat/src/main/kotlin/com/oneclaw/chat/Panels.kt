@@ -104,7 +104,7 @@ enum class Part { SYSTEM, TOOLS, SUMMARY, MESSAGES, FREE }
 @Immutable
 data class Segment(val part: Part, val tokens: Long, val share: Float)
 
-/** The sheet about the context of the open conversation. */
+/** The sheet about the context of the open conversation. [isChanging]: until what was asked for is to be seen, no more is. */
 @Immutable
 data class ContextSheetState(
     val sessionId: String,
@@ -113,6 +113,7 @@ data class ContextSheetState(
     val focus: String = "",
     val openEpoch: Int? = null,
     val confirmsReset: Boolean = false,
+    val isChanging: Boolean = false,
 ) {
     val isLoading: Boolean get() = status == null && problem == null
     val meter: Meter? get() = status?.toMeter()

@@ -10,6 +10,7 @@ fun reduce(state: AppUiState, action: ChatAction): AppUiState = when (action) {
     is ChatAction.Back -> back(state) ?: state
     is ChatAction.NoticeShown -> state.copy(notices = state.notices.filterNot { it.id == action.id })
     is ChatAction.Copied -> state.tell { Notice.Copied(it) }
+    is ChatAction.RefusePicture -> state.tell { Notice.PictureRefused(it) }
     else -> reduceSessions(state, action)
         ?: reduceChat(state, action)
         ?: reduceContext(state, action)
@@ -29,6 +30,7 @@ fun reduce(state: AppUiState, update: ChatUpdate): AppUiState = when (update) {
     is ChatUpdate.EarlierFailed -> state.changeChat(update.sessionId) { it.copy(isLoadingEarlier = false) }
     is ChatUpdate.ToolsLoaded -> state.changeTurn(update.turn) { it.withResults(update.page.messages) }
     is ChatUpdate.ModelKept -> state.changeChat(update.sessionId) { it.copy(model = update.model) }
+    is ChatUpdate.CompactionCutShort -> compactionCutShort(state, update.sessionId)
     is ChatUpdate.OpenFailed -> state.changeChat(update.sessionId) {
         it.copy(isLoading = false, failure = Failure.Refused(update.problem))
     }
@@ -40,7 +42,9 @@ fun reduce(state: AppUiState, update: ChatUpdate): AppUiState = when (update) {
     is ChatUpdate.CatalogueLoaded -> catalogueLoaded(state, update.catalogue)
     is ChatUpdate.SettingsLoaded -> settingsLoaded(state, update)
     is ChatUpdate.ContextLoaded -> contextLoaded(state, update)
-    is ChatUpdate.ContextFailed -> state.changeContext(update.sessionId) { it.copy(problem = update.problem) }
+    is ChatUpdate.ContextFailed -> state.changeContext(update.sessionId) {
+        it.copy(problem = update.problem, isChanging = false)
+    }
     is ChatUpdate.ProviderSaved -> providerSaved(state, update.isSaved)
     is ChatUpdate.ModelSaved -> modelSaved(state, update.isSaved)
     is ChatUpdate.OfferLoaded -> state.changeOffer(update.providerId) { it.copy(models = update.models) }

@@ -13,7 +13,7 @@ internal fun reduceChat(state: AppUiState, action: ChatAction): AppUiState? = wh
     }
     is ChatAction.Send -> send(state)
     is ChatAction.Stop -> state.changeOpen { it.stopping() }
-    is ChatAction.Retry -> if (state.chat.canRetry) answerAgain(state) else state
+    is ChatAction.Retry -> if (state.chat.canRetry) retry(state) else state
     is ChatAction.DismissFailure -> state.changeOpen { it.copy(failure = null) }
     is ChatAction.Regenerate -> regenerate(state, action.messageId)
     is ChatAction.StartEdit -> startEdit(state, action.messageId)
@@ -52,6 +52,11 @@ private fun regenerate(state: AppUiState, messageId: String): AppUiState {
     return if (state.chat.isQuiet && isNewest) answerAgain(state) else state
 }
 
+private fun retry(state: AppUiState): AppUiState {
+    val again = (state.chat.failure as? Failure.Reported)?.again
+    return if (again?.isCompactionOnly == true) state.begin(again) else answerAgain(state)
+}
+
 /** All that the newest message led to is about to be replaced. */
 private fun answerAgain(state: AppUiState): AppUiState {
     val messages = state.chat.transcript.messages
@@ -71,12 +76,16 @@ private fun startEdit(state: AppUiState, messageId: String): AppUiState {
     }
 }
 
-internal fun AppUiState.begin(request: TurnRequest, bubble: Draft? = null): AppUiState {
+internal fun AppUiState.begin(request: TurnRequest, bubble: Draft? = null, chatId: String = openId): AppUiState {
     val id = lastId + 1
-    return copy(lastId = id).changeOpen {
+    return copy(lastId = id).changeChat(chatId) {
         it.copy(turns = it.turns + LiveTurn(id, request, bubble), begun = it.begun + 1, failure = null)
     }
 }
+
+/** What is already going on ends the compaction by itself. */
+internal fun compactionCutShort(state: AppUiState, sessionId: String): AppUiState =
+    if (state.chats[sessionId]?.turns?.isEmpty() == true) state.begin(TurnRequest.Resume, chatId = sessionId) else state
 
 private fun ChatUiState.stopping() = copy(
     turns = turns.map { if (it.phase == TurnPhase.ENDED) it else it.copy(phase = TurnPhase.STOPPING) },

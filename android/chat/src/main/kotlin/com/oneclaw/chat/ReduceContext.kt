@@ -17,7 +17,10 @@ internal fun reduceContext(state: AppUiState, action: ChatAction): AppUiState? =
         it.copy(openEpoch = action.number.takeIf { number -> number != it.openEpoch })
     }
     is ChatAction.StartReset -> state.changeSheet { it.copy(confirmsReset = true) }
-    is ChatAction.ConfirmReset, is ChatAction.CancelReset -> state.changeSheet { it.copy(confirmsReset = false) }
+    is ChatAction.CancelReset -> state.changeSheet { it.copy(confirmsReset = false) }
+    is ChatAction.ConfirmReset, is ChatAction.UndoCompaction -> state.changeSheet {
+        it.copy(confirmsReset = false, isChanging = state.chat.isQuiet)
+    }
     else -> null
 }
 
@@ -52,13 +55,17 @@ internal fun AppUiState.changeContext(sessionId: String, change: (ContextSheetSt
     changeSheet { if (it.sessionId == sessionId) change(it) else it }
 
 internal fun contextLoaded(state: AppUiState, update: ChatUpdate.ContextLoaded): AppUiState =
-    state.changeContext(update.sessionId) { it.copy(status = update.status, problem = null) }
+    state.changeContext(update.sessionId) { it.copy(status = update.status, problem = null, isChanging = false) }
         .changeChat(update.sessionId) { it.copy(meter = update.status.toMeter()) }
 
 internal fun catalogueLoaded(state: AppUiState, catalogue: Catalogue): AppUiState {
     val known = state.copy(
         catalogue = catalogue,
-        chats = state.chats.mapValues { (_, chat) -> chat.copy(model = chat.model ?: catalogue.defaultModel?.ref) },
+        // A conversation that is not begun yet does not hold on to a model that is gone.
+        chats = state.chats.mapValues { (id, chat) ->
+            val isKept = id != NEW_CHAT || catalogue.model(chat.model) != null
+            chat.copy(model = chat.model?.takeIf { isKept } ?: catalogue.defaultModel?.ref)
+        },
     )
     return if (known.picker == null) known else known.copy(picker = pickerOf(known).copy(warning = known.picker.warning))
 }

@@ -19,18 +19,19 @@ internal fun reduceEvent(state: AppUiState, id: Long, event: ChatEvent): AppUiSt
             it.changeTool(event.toolCallId) { tool -> tool.copy(arguments = tool.arguments.append(event.delta)) }
         }
         is ChatEvent.ToolCallCompleted -> state.changeTurn(id) { it.completed(event) }
-        is ChatEvent.ToolRoundStarting -> state.changeTurn(id) { it.closed().copy(round = event.round) }
+        is ChatEvent.ToolRoundStarting -> state.changeTurn(id) { it.closed() }
         is ChatEvent.ResponseComplete -> state.changeTurn(id) { it.answered() }
         is ChatEvent.Error -> state.changeTurn(id) { it.closed() }.changeChatOf(id) {
-            it.copy(failure = Failure.Reported(event.text, event.code, event.retryable))
+            // A compaction is tried again as such: the newest reply has nothing to do with it.
+            val again = turn.request.takeIf(TurnRequest::isCompactionOnly) ?: TurnRequest.Regenerate
+            it.copy(failure = Failure.Reported(event.text, event.code, event.retryable, again))
         }
         is ChatEvent.ContextUsage -> state.changeChatOf(id) {
             it.copy(meter = Meter(event.expected, event.upper, event.window, event.trigger, event.parts))
         }
-        is ChatEvent.CompactStarted -> state.changeTurn(id) {
-            it.copy(compaction = Compaction(event.reason, event.messages, event.number, event.round))
-        }
-        is ChatEvent.CompactCompleted -> state.changeTurn(id) { it.copy(compaction = null) }.tellCompaction(turn, event)
+        is ChatEvent.CompactStarted -> state.changeTurn(id) { it.copy(isCompacting = true) }
+        is ChatEvent.CompactCompleted ->
+            state.changeTurn(id) { it.copy(isCompacting = false, foundNothing = !event.didCompact) }.tellCompaction(turn, event)
         is ChatEvent.Finished -> endTurn(state, id, null)
     }
 }
@@ -38,8 +39,8 @@ internal fun reduceEvent(state: AppUiState, id: Long, event: ChatEvent): AppUiSt
 /** Nothing more comes: whatever was going on is over. */
 internal fun endTurn(state: AppUiState, id: Long, problem: Problem?): AppUiState {
     val turn = state.turn(id) ?: return state
-    val ended = state.changeTurn(id) { it.closed().copy(phase = TurnPhase.ENDED, compaction = null) }
-    if (problem == null) return ended
+    val ended = state.changeTurn(id) { it.closed().copy(phase = TurnPhase.ENDED, isCompacting = false) }
+    if (problem == null) return if (state.wasInVain(turn)) ended.tell { Notice.NothingToCompact(it) } else ended
     return ended.changeChatOf(id) { it.giveBack(turn).copy(failure = Failure.Refused(problem)) }
 }
 
@@ -53,10 +54,15 @@ private fun AppUiState.changeChatOf(turn: Long, change: (ChatUiState) -> ChatUiS
 
 private fun AppUiState.tellCompaction(turn: LiveTurn, event: ChatEvent.CompactCompleted): AppUiState = when {
     event.fallback -> tell { Notice.Trimmed(it) }
-    !turn.isCompactionOnly -> this
+    turn.request !is TurnRequest.Compact -> this
     event.didCompact -> tell { Notice.Compacted(it, event.tokensBefore, event.tokensAfter) }
-    turn.phase == TurnPhase.STOPPING -> this
-    else -> tell { Notice.NothingToCompact(it) }
+    else -> this
+}
+
+/** Whether a compaction that was asked for ends without a word on why nothing was done. */
+private fun AppUiState.wasInVain(turn: LiveTurn): Boolean {
+    val isSilent = turn.phase == TurnPhase.RUNNING && chats[chatIdOf(turn.id)]?.failure == null
+    return turn.request is TurnRequest.Compact && turn.foundNothing && isSilent
 }
 
 private fun LiveTurn.grow(change: (LivePart.Reply) -> LivePart.Reply) = copy(open = change(open ?: LivePart.Reply()))

@@ -26,7 +26,7 @@ private fun AppUiState.changeList(change: (SessionListState) -> SessionListState
 
 /** Opens a conversation. Those left behind are kept while there is something to keep. */
 private fun AppUiState.open(id: String, fresh: () -> ChatUiState): AppUiState {
-    val kept = chats.filter { (key, chat) -> key == id || chat.turns.isNotEmpty() || !chat.draft.isEmpty }
+    val kept = chats.filter { (key, chat) -> key == id || chat.turns.isNotEmpty() || chat.hasDraft }
     return copy(
         screen = Screen.CHAT,
         openId = id,
@@ -46,8 +46,13 @@ internal fun sessionsLoaded(state: AppUiState, update: ChatUpdate.SessionsLoaded
     }
 }
 
-internal fun sessionDeleted(state: AppUiState, update: ChatUpdate.SessionDeleted): AppUiState =
-    state.withoutSession(update.session.id).tell { Notice.SessionDeleted(it, update.session.id, update.session.title) }
+/** It may come back: what was being written in it is kept. */
+internal fun sessionDeleted(state: AppUiState, update: ChatUpdate.SessionDeleted): AppUiState {
+    val id = update.session.id
+    val draft = state.chats.filter { (key, chat) -> key == id && chat.hasDraft }
+    val without = state.withoutSession(id)
+    return without.copy(chats = without.chats + draft).tell { Notice.SessionDeleted(it, id, update.session.title) }
+}
 
 /** The conversation is no longer in the list that is shown; if it was open, a new one is. */
 internal fun AppUiState.withoutSession(sessionId: String): AppUiState {

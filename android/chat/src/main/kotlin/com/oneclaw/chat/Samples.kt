@@ -1,7 +1,6 @@
 package com.oneclaw.chat
 
 import com.oneclaw.bridge.Problem
-import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ErrorCode
 import com.oneclaw.core.ListedModel
 import com.oneclaw.core.MessageKind
@@ -74,7 +73,7 @@ object Samples {
             ),
             tool("c-9", "read_file", """{"path":"gardens.md"}""", ToolStatus.EXECUTING, null, null),
         )
-        it.turn(turn("Find a quiet garden.").copy(parts = parts, round = 1))
+        it.turn(turn("Find a quiet garden.").copy(parts = parts))
     }
     val chatLongTool = base.open {
         val messages = data.conversation.take(2) + listOf(
@@ -103,8 +102,7 @@ object Samples {
         it.copy(failure = Failure.Reported(text, ErrorCode.CONTEXT, false))
     }
     val chatCompacting = base.open {
-        val compaction = Compaction(CompactReason.THRESHOLD, messages = 48, number = 1, round = 0)
-        it.turn(turn("Find a quiet garden.").copy(phase = TurnPhase.ANSWERED, bubble = null, compaction = compaction))
+        it.turn(turn("Find a quiet garden.").copy(phase = TurnPhase.ANSWERED, bubble = null, isCompacting = true))
             .copy(draft = Draft("While that goes on"))
     }
     val chatTrimmed = base.copy(notices = listOf(Notice.Trimmed(1)))

@@ -28,7 +28,10 @@ internal class SettingsEffects(
             is ChatAction.SetTheme -> launch { repository.setSetting(THEME, action.theme.name) }
             is ChatAction.EditPolicy -> savePolicy(action.form)
             is ChatAction.SaveProvider -> after.settings.provider?.takeIf { it.isSaving }?.let(::saveProvider)
-            is ChatAction.RemoveProvider -> change { repository.removeProvider(action.providerId) }
+            is ChatAction.RemoveProvider -> change {
+                repository.removeProvider(action.providerId)
+                repository.removeKey(action.providerId)
+            }
             is ChatAction.RemoveKey -> change { repository.removeKey(action.providerId) }
             is ChatAction.SaveModel -> after.settings.model?.takeIf { it.isSaving }?.let(::saveModel)
             is ChatAction.RemoveModel -> change { repository.removeModel(action.model) }
@@ -66,10 +69,11 @@ internal class SettingsEffects(
 
     private fun savePolicy(form: PolicyForm) {
         saving?.cancel()
-        if (!form.isValid) return
         saving = launch {
             delay(SAVE_DELAY_MS)
-            repository.savePolicy(form.toSettings())
+            // Half a number does not hold up the rest: the stored one stays until it is whole.
+            val threshold = if (form.isValid) form.threshold else PolicyForm.of(repository.policy()).threshold
+            repository.savePolicy(form.copy(threshold = threshold).toSettings())
         }
     }
 

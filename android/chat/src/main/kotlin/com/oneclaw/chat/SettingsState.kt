@@ -22,7 +22,7 @@ data class SettingsState(
 )
 
 /**
- * How conversations are compacted. It is stored whenever it is valid.
+ * How conversations are compacted. It is stored as it is changed, a threshold once it is valid.
  *
  * @property threshold in percent; empty: as the preset says
  * @property others rules that differ from the preset and have no field here
@@ -85,6 +85,9 @@ data class ProviderForm(
     val baseUrlError: FieldError? get() = checkBaseUrl(baseUrl)
     val keyError: FieldError? get() = checkKey(key)
     val isValid: Boolean get() = nameError == null && baseUrlError == null && keyError == null
+
+    /** Without the key. */
+    override fun toString() = "ProviderForm(id=$id, name=$name)"
 
     fun toProvider(newId: String) =
         Provider(id ?: newId, name.trim(), kind, baseUrl.trim().trimEnd('/'), isActive, isPreset)

@@ -65,6 +65,7 @@ data class ChatStrings(
     val trimmed: String,
     val compactedText: String,
     val nothingToCompact: String,
+    val pictureRefused: String,
     val boundary: String,
     val you: String,
     val assistant: String,

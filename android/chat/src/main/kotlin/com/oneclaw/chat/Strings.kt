@@ -76,6 +76,7 @@ data class Strings(
 
     fun of(problem: Problem): String = when (problem) {
         is Problem.Network -> problems.network
+        is Problem.Service -> problems.provider
         is Problem.Auth -> problems.auth
         is Problem.Storage -> problems.storage
         is Problem.Invalid -> problems.invalidText.fill(problem.detail)
@@ -91,6 +92,7 @@ data class Strings(
         is Notice.NothingToCompact -> chat.nothingToCompact
         is Notice.SessionDeleted -> sessions.deletedText.fill(notice.title.ifBlank { sessions.untitled })
         is Notice.Copied -> common.copied
+        is Notice.PictureRefused -> chat.pictureRefused
         is Notice.Failed -> of(notice.problem)
     }
 

@@ -244,4 +244,76 @@ class ChatStateHolderTest {
         assertEquals(emptyList(), state.context?.status?.epochs)
         assertFalse(ChatItem.Boundary in chat.items)
     }
+
+    @Test
+    fun aCompactionThatWasCutShortGoesOnWhenItsConversationIsOpened() = stage(
+        prepare = {
+            file.add(SampleData.session, SampleData.conversation)
+            interrupted += SampleData.session.id
+        },
+    ) {
+        act(ChatAction.OpenSession(SampleData.session.id))
+        assertEquals("resume", turn().name)
+        assertFalse(chat.isQuiet || chat.isAnswering)
+        turn().startCompaction()
+        settle()
+        assertTrue(chat.isCompacting)
+        turn().endCompaction().finish()
+        settle()
+        assertTrue(chat.isQuiet && !chat.isCompacting && state.notices.isEmpty())
+        act(ChatAction.OpenSession(SampleData.session.id))
+        assertEquals(1, fake.turns.size)
+    }
+
+    @Test
+    fun aStopReachesATurnThatWasStillInLine() = stage {
+        send("One")
+        turn().startCompaction()
+        settle()
+        send("Two")
+        act(ChatAction.Stop)
+        // The core stops what is at work; the second message is answered after it, and says so.
+        assertTrue(fake.turns[0].isOver)
+        fake.turns[1].usage(10, 100)
+        settle()
+        assertTrue(fake.turns[1].isOver && chat.isQuiet)
+        assertEquals(2, fake.calls.count { it.startsWith("stop") })
+    }
+
+    @Test
+    fun aTitleThatComesLaterIsShown() = stage {
+        send("How are you?")
+        val id = checkNotNull(chat.session).id
+        fake.file.change(id) { it.copy(title = UNTITLED) }
+        turn().text("Well.").complete()
+        later(100)
+        assertEquals(UNTITLED, chat.session?.title)
+        fake.file.change(id) { it.copy(title = "A greeting") }
+        settle()
+        assertEquals("A greeting", chat.session?.title)
+        assertEquals("A greeting", state.sessions.sessions.single().title)
+    }
+
+    @Test
+    fun aCompactionIsUndoneOnce() = stage(prepare = { file.add(SampleData.session, SampleData.conversation) }) {
+        act(ChatAction.OpenSession(SampleData.session.id), ChatAction.OpenContext)
+        act(ChatAction.UndoCompaction, ChatAction.UndoCompaction)
+        assertEquals(1, fake.calls.count { it.startsWith("undoCompaction") })
+        fake.fail("undoCompaction", CoreException.Storage("full"))
+        act(ChatAction.UndoCompaction)
+        assertEquals(Notice.Failed(state.lastId, Problem.Storage("full")), state.notice)
+        act(ChatAction.UndoCompaction)
+        assertEquals(3, fake.calls.count { it.startsWith("undoCompaction") })
+    }
+
+    @Test
+    fun whatWasBeingWrittenSurvivesADeletionThatIsTakenBack() = stage(
+        prepare = { file.add(SampleData.session, SampleData.conversation) },
+    ) {
+        act(ChatAction.OpenSession(SampleData.session.id), ChatAction.EditDraft("Half a thou"))
+        act(ChatAction.DeleteSession(SampleData.session))
+        assertEquals(null, state.openSessionId)
+        act(ChatAction.RestoreSession(SampleData.session.id), ChatAction.OpenSession(SampleData.session.id))
+        assertEquals("Half a thou", chat.draft.text)
+    }
 }

@@ -23,11 +23,18 @@ class RandomEventsTest {
         compaction(random)
         repeat(random.nextInt(3)) { round ->
             reply(random)
-            repeat(1 + random.nextInt(2)) { add(ChatEvent.ToolCallStarted("$round-$it", "tool")) }
+            repeat(1 + random.nextInt(2)) {
+                add(ChatEvent.ToolCallStarted("$round-$it", "tool"))
+                repeat(random.nextInt(3)) { part -> add(ChatEvent.ToolCallArgumentsDelta("$round-$it", "$part")) }
+            }
+            add(ChatEvent.ToolRoundStarting(round + 1))
             filterIsInstance<ChatEvent.ToolCallStarted>().filter { it.toolCallId.startsWith("$round-") }.shuffled(random)
                 .forEach { add(ChatEvent.ToolCallCompleted(it.toolCallId, "tool", ToolStatus.SUCCESS, 1)) }
+            if (random.nextInt(8) == 0) {
+                addAll(listOf(Events.error, ChatEvent.Finished))
+                return@buildList
+            }
             compaction(random)
-            add(ChatEvent.ToolRoundStarting(round + 1))
         }
         reply(random)
         if (random.nextInt(4) == 0) {
@@ -82,6 +89,19 @@ class RandomEventsTest {
                 for ((id, text) in texts) {
                     val received = play.turn(id).run { parts + listOfNotNull(open) }.filterIsInstance<LivePart.Reply>()
                     assertEquals(text.toString(), received.joinToString("") { it.text.text })
+                }
+                if (random.nextInt(20) == 0) {
+                    // A stop ends what is going on; what was received stays.
+                    play.act(ChatAction.Stop)
+                    for ((id, left) in queues) {
+                        left.clear()
+                        if (id in compacting) left += Events.notCompacted
+                        left += ChatEvent.Finished
+                    }
+                }
+                if (play.chat.canRetry && random.nextBoolean()) {
+                    play.act(ChatAction.Retry)
+                    queues[play.chat.turns.last().id] = answer(random).toMutableList()
                 }
                 play.act(ChatAction.EditDraft("More"))
                 if (play.chat.canSend && queues.size < 3 && random.nextInt(3) == 0) {

@@ -32,12 +32,11 @@ class ReduceEventsTest {
         val turn = play.send("Hi")
         play.events(turn, Events.text, Events.toolStarted, Events.toolArguments)
         assertEquals("Hello|[read_file EXECUTING]", play.turn(turn).plain)
-        play.events(turn, Events.toolCompleted, Events.round, Events.text)
+        play.events(turn, Events.round, Events.toolCompleted, Events.text)
         assertEquals("Hello|[read_file SUCCESS]|Hello", play.turn(turn).plain)
         val card = assertIs<LivePart.Tool>(play.turn(turn).parts[1]).card
         assertEquals(12, card.durationMs)
         assertEquals("{}", card.arguments)
-        assertEquals(1, play.turn(turn).round)
     }
 
     @Test
@@ -163,6 +162,18 @@ class ReduceEventsTest {
         play.act(ChatAction.OpenContext, ChatAction.CompactNow)
         play.events(play.chat.turns.single().id, Events.notCompacted, ChatEvent.Finished)
         assertIs<Notice.NothingToCompact>(play.state.notice)
+    }
+
+    @Test
+    fun aCompactionThatFailedIsTriedAgainAsSuch() {
+        play.act(ChatAction.OpenSession("s-1")).loaded(MessagePage(SampleData.conversation, null))
+        play.act(ChatAction.OpenContext, ChatAction.EditFocus("prices"), ChatAction.CompactNow)
+        val error = ChatEvent.Error("No summary", ErrorCode.PROVIDER, true)
+        play.events(play.chat.turns.single().id, Events.compactStarted, Events.notCompacted, error, ChatEvent.Finished)
+        assertEquals(emptyList(), play.state.notices, "there was something to compact")
+        play.act(ChatAction.Retry)
+        assertEquals(TurnRequest.Compact("prices"), play.chat.turns.last().request)
+        assertEquals(SampleData.conversation, play.chat.transcript.messages)
     }
 
     @Test

@@ -173,7 +173,7 @@ class SessionsAndSettingsTest {
     fun rulesAndTheme() = stage {
         val form = state.settings.policy.copy(preset = Preset.SVEN)
         act(ChatAction.EditPolicy(form.copy(threshold = "7")), ChatAction.SetTheme(Theme.DARK))
-        assertEquals(Preset.ONE_CLAW, fake.policy.preset, "what is not valid is not stored")
+        assertEquals(emptyMap(), fake.policy.overrides, "what is not valid is not stored")
         fake.calls.clear()
         act(ChatAction.EditPolicy(form.copy(threshold = "7")), ChatAction.EditPolicy(form.copy(threshold = "70")))
         assertEquals(listOf("savePolicy SVEN"), fake.calls)
@@ -181,5 +181,22 @@ class SessionsAndSettingsTest {
         act(ChatAction.ShowScreen(Screen.SETTINGS))
         assertEquals(Theme.DARK, state.settings.theme)
         assertEquals("70", state.settings.policy.threshold)
+    }
+
+    @Test
+    fun aServiceTakesItsKeyAndItsModelsWithIt() = stage({ keys["provider-openai"] = "sk-test" }) {
+        val model = SampleData.models.first { it.providerId == "provider-openai" }
+        act(ChatAction.PickModel(model))
+        assertEquals(model.ref, chat.model)
+        act(ChatAction.RemoveProvider("provider-openai"))
+        assertEquals(emptyMap(), fake.keys)
+        assertTrue(chat.model != model.ref)
+    }
+
+    @Test
+    fun halfAThresholdDoesNotHoldUpTheRest() = stage {
+        act(ChatAction.EditPolicy(PolicyForm(threshold = "70")))
+        act(ChatAction.EditPolicy(PolicyForm(threshold = "7000", auto = false)))
+        assertEquals(PolicyForm(threshold = "70", auto = false), PolicyForm.of(fake.policy))
     }
 }

@@ -7,7 +7,9 @@ import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.test.StandardTestDispatcher
 import kotlinx.coroutines.test.TestScope
+import kotlinx.coroutines.test.advanceTimeBy
 import kotlinx.coroutines.test.advanceUntilIdle
+import kotlinx.coroutines.test.runCurrent
 import kotlinx.coroutines.test.runTest
 
 /** A state holder over a fake core, in virtual time. */
@@ -29,6 +31,11 @@ class Stage(val fake: FakeChatRepository, private val scope: TestScope) {
     fun turn(): FakeTurn = fake.turns.last()
 
     fun settle() = scope.advanceUntilIdle()
+
+    fun later(ms: Long) {
+        scope.advanceTimeBy(ms)
+        scope.runCurrent()
+    }
 
     fun leave() = app.cancel()
 }

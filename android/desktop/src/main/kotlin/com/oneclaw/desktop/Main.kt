@@ -47,10 +47,13 @@ fun main() {
     val repository = open(folder)
     // Also on Ctrl+C: what is being received is stored before the process ends.
     Runtime.getRuntime().addShutdownHook(Thread(repository::close))
-    val holder = ChatStateHolder(repository, CoroutineScope(Dispatchers.Main + SupervisorJob()))
+    val scope = CoroutineScope(Dispatchers.Main + SupervisorJob())
+    val holder = ChatStateHolder(repository, scope)
     val (window, session) = runBlocking { repository.setting(WINDOW) to repository.setting(SESSION) }
     val state = windowState(window)
-    val platform = desktopPlatform { holder.onAction(ChatAction.AddAttachment(it)) }
+    val platform = desktopPlatform(scope) { picture ->
+        holder.onAction(picture?.let(ChatAction::AddAttachment) ?: ChatAction.RefusePicture)
+    }
     runBlocking(Dispatchers.Main) { session?.let { holder.onAction(ChatAction.OpenSession(it)) } }
     application(exitProcessOnExit = false) {
         ChatWindow(holder, repository, state, stringsFor(Locale.getDefault()), platform)

@@ -47,6 +47,9 @@ class FakeChatRepository : ChatRepository {
     val settings = mutableMapOf<String, String>()
     val keys = mutableMapOf<String, String>()
 
+    /** Conversations whose compaction did not end. */
+    val interrupted = mutableSetOf<String>()
+
     private val gates = mutableMapOf<String, CompletableDeferred<Unit>>()
     private val failures = mutableMapOf<String, Exception>()
     private var isClosed = false
@@ -140,6 +143,13 @@ class FakeChatRepository : ChatRepository {
 
     override fun compact(sessionId: String, focus: String): Flow<ChatEvent> = turn("compact", sessionId, focus) {}
 
+    override suspend fun interruptedCompactions(): List<String> {
+        enter("interruptedCompactions")
+        return interrupted.toList()
+    }
+
+    override fun resume(sessionId: String): Flow<ChatEvent> = turn("resume", sessionId) { interrupted -= sessionId }
+
     private fun turn(name: String, sessionId: String, detail: String = "", prepare: () -> Unit): Flow<ChatEvent> = flow {
         enter(name, sessionId)
         prepare()
@@ -155,7 +165,8 @@ class FakeChatRepository : ChatRepository {
 
     override suspend fun stop(sessionId: String) {
         enter("stop", sessionId)
-        turns.filter { it.sessionId == sessionId && !it.isOver }.forEach { it.stop() }
+        // As the core does it: what is in line behind the turn at work is not stopped.
+        turns.find { it.sessionId == sessionId && !it.isOver }?.stop()
     }
 
     override suspend fun undoCompaction(sessionId: String) {

@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.Executors
 
 /** A service on the loopback address that says, in OpenAI's protocol, exactly what the test writes: delta by delta. */
-class LoopbackService(private val answer: (Stream) -> Unit) : AutoCloseable {
+class LoopbackService(private val status: Int = 200, private val answer: (Stream) -> Unit) : AutoCloseable {
     private val threads = Executors.newCachedThreadPool()
     private val server = HttpServer.create(InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0)
 
@@ -22,16 +22,16 @@ class LoopbackService(private val answer: (Stream) -> Unit) : AutoCloseable {
 
     init {
         server.executor = threads
-        server.createContext("/v1/chat/completions") { it.use(::reply) }
+        server.createContext("/v1") { it.use(::reply) }
         server.start()
     }
 
     private fun reply(exchange: HttpExchange) {
-        exchange.requestBody.readAllBytes()
+        val request = exchange.requestBody.readAllBytes().decodeToString()
         keys += exchange.requestHeaders.getFirst("Authorization")
         exchange.responseHeaders["Content-Type"] = listOf("text/event-stream")
-        exchange.sendResponseHeaders(200, 0)
-        answer(Stream(exchange))
+        exchange.sendResponseHeaders(status, 0)
+        answer(Stream(exchange, request))
     }
 
     /** Lets a new session speak to this service. Its title is set, so that no title is asked for. */
@@ -49,8 +49,8 @@ class LoopbackService(private val answer: (Stream) -> Unit) : AutoCloseable {
         threads.shutdownNow()
     }
 
-    /** One answer. */
-    class Stream(private val exchange: HttpExchange) {
+    /** One answer, to the JSON of one [request]. */
+    class Stream(private val exchange: HttpExchange, val request: String) {
         /** Says one delta; [text] needs no escapes. */
         fun text(text: String) = event("""{"choices":[{"index":0,"delta":{"content":"$text"}}]}""")
 
