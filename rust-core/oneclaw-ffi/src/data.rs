@@ -286,6 +286,7 @@ mod demo {
     use oneclaw_demo::{Config, DEMO_MODEL, Model, Server};
     use oneclaw_model::ProviderKind;
     use oneclaw_store::catalogue::{self, CUSTOM, Provider};
+    use oneclaw_store::sessions;
     use std::sync::{Arc, Mutex, PoisonError};
     use std::time::Duration;
 
@@ -298,13 +299,14 @@ mod demo {
     pub(crate) struct DemoServer(Arc<Mutex<Option<Server>>>);
 
     impl DemoServer {
-        /// Starts it and puts it among the services. New sessions begin with it where no model is the default, or the
-        /// default has no key when the demo comes for the first time; later the choice is the user's.
+        /// Starts it and puts it among the services. New sessions begin with it where no model is the default, or where
+        /// the file is new and the default has no key. What somebody chose in a file that is in use stays.
         pub async fn start(agent: &Agent, vault: Arc<dyn KeyVault>) -> Result<Self, CoreError> {
             let (is_active, is_default) = agent
                 .read(move |c| {
                     let known = catalogue::providers(c)?.into_iter().find(|provider| provider.id == PROVIDER);
-                    let is_new = known.is_none();
+                    let page = sessions::list(c, sessions::Shelf::Open, sessions::Cursor::FIRST, 1)?;
+                    let is_new = known.is_none() && page.sessions.is_empty();
                     let has_key =
                         |model: catalogue::Model| matches!(vault.key(model.provider_id), Ok(Some(_)));
                     let is_default =

@@ -88,4 +88,13 @@ class RustCatalogueTest {
         setKey(usual.providerId, "sk-1")
         open().use { core -> assertEquals(usual.id, core.models().single { it.isDefault }.id) }
     }
+
+    @Test
+    fun theDemoLeavesAFileInUseAlone() = house {
+        val usual = open(isDemo = false).use { core ->
+            core.createSession()
+            core.models().single { it.isDefault }
+        }
+        open().use { core -> assertEquals(usual.id, core.models().single { it.isDefault }.id, "a key is asked for") }
+    }
 }
