@@ -21,8 +21,8 @@ private const val SENDS = 80
 
 class RustCancelTest {
     /**
-     * Whenever a coroutine is cancelled: a message that was heard of is in the file, none is there twice, they are in order,
-     * and the conversation goes on.
+     * Whenever a coroutine is cancelled: a message that was heard of is in the file, none is there twice, those heard of are in
+     * order, and the conversation goes on. One that was given up before it was heard of may be stored a moment later.
      */
     @Test
     fun cancelledAtRandomMomentsTheFileStaysWhole() = house(2.minutes) {
@@ -50,7 +50,8 @@ class RustCancelTest {
             val stored = it.asked(session)
             val sent = texts + "Remember: the port = 8080."
             println("$SENDS sends: heard ${heard.size}, stored ${stored.size - 1}")
-            assertEquals(sent.filter { text -> text in stored }, stored)
+            assertEquals(sent.filter { text -> text in stored }, stored.sortedBy(sent::indexOf))
+            assertEquals(sent.filter { text -> text in heard }, stored.filter { text -> text in heard })
             assertTrue(stored.containsAll(heard), "lost: ${heard - stored.toSet()}")
             assertEquals(stored.size, it.session(session).messageCount - it.replies(session).size)
             assertEquals("the port = 8080.", it.send(session, "What is the port?").toList().text())

@@ -6,15 +6,12 @@ import com.oneclaw.bridge.Problem
 /** The key of the conversation that is not begun yet. */
 const val NEW_CHAT = ""
 
-/** The title that the core gives to a conversation until it has a better one. */
-const val UNTITLED = "New Conversation"
-
 /**
  * Everything the screens show. It changes only through [reduce]; a rotation or a second window reads the same value again.
  *
  * @property beforeSettings where Back leads to from the settings
  * @property chats the open conversation, and those left behind that are still being answered or have a draft, by session id
- * @property lastId counts turns and notices, so that each has a name of its own
+ * @property lastId counts turns, notices and texts put into the field, so that each has a name of its own
  */
 @Immutable
 data class AppUiState(

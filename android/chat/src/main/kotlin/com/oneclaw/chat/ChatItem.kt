@@ -29,7 +29,6 @@ sealed interface ChatItem {
         val attachments: List<Attachment> = emptyList(),
         override val isPinned: Boolean = false,
         override val isNewest: Boolean = false,
-        val createdAt: Long = 0,
     ) : Written
 
     data class Reply(
@@ -41,7 +40,6 @@ sealed interface ChatItem {
         val isInterrupted: Boolean = false,
         override val isPinned: Boolean = false,
         override val isNewest: Boolean = false,
-        val createdAt: Long = 0,
     ) : Written
 
     /** A tool call together with its result. */
@@ -67,6 +65,24 @@ sealed interface ChatItem {
 }
 
 /**
+ * Names the rows of tools, by their calls. A call has the same name while it is received and once it is stored, so that a row
+ * that was unfolded stays so. A service may use the name of a call again: they are counted, from the first that is shown.
+ */
+internal class CallKeys(shown: List<ChatItem> = emptyList()) {
+    private val uses = HashMap<String, Int>()
+
+    init {
+        for (item in shown) if (item is ChatItem.Tool) next(item.callId)
+    }
+
+    fun next(callId: String): String {
+        val use = (uses[callId] ?: 0) + 1
+        uses[callId] = use
+        return "call-$callId-$use"
+    }
+}
+
+/**
  * The messages as rows: a call and its result become one row, replies without any text are left out, and a line is drawn
  * below what a summary stands for.
  */
@@ -76,18 +92,23 @@ fun itemsOf(messages: List<Message>): List<ChatItem> {
     val items = ArrayList<ChatItem>(messages.size + 1)
     // Services may use the name of a call again later: a result belongs to the latest call that has none.
     val unanswered = HashMap<String, Int>()
+    val keys = CallKeys()
     messages.forEachIndexed { index, message ->
         when (val kind = message.kind) {
             is MessageKind.User -> items += userOf(message, kind, isNewest = index == newest)
             is MessageKind.Reply -> if (kind.isWorthARow) items += replyOf(message, kind, isNewest = index > newest)
             is MessageKind.ToolCall -> {
                 unanswered[kind.callId] = items.size
-                items += callOf(message, kind)
+                items += callOf(keys.next(kind.callId), kind)
             }
             is MessageKind.ToolResult -> {
                 val call = unanswered.remove(kind.callId)
                 // Without one, the call lies on a page that is not loaded yet.
-                if (call == null) items += callOf(message, kind) else items[call] = (items[call] as ChatItem.Tool).with(kind)
+                if (call == null) {
+                    items += callOf(keys.next(kind.callId), kind)
+                } else {
+                    items[call] = (items[call] as ChatItem.Tool).with(kind)
+                }
             }
             is MessageKind.Error -> items += ChatItem.Failed(message.id, kind.text)
             is MessageKind.System -> items += ChatItem.Note(message.id, kind.text)
@@ -111,7 +132,7 @@ private val MessageKind.Reply.isWorthARow: Boolean
     get() = text.isNotBlank() || !thinking.isNullOrBlank() || isInterrupted
 
 private fun userOf(message: Message, kind: MessageKind.User, isNewest: Boolean) =
-    ChatItem.User(message.id, kind.text, kind.attachments, message.isPinned, isNewest, message.createdAt)
+    ChatItem.User(message.id, kind.text, kind.attachments, message.isPinned, isNewest)
 
 private fun replyOf(message: Message, kind: MessageKind.Reply, isNewest: Boolean) = ChatItem.Reply(
     messageId = message.id,
@@ -122,11 +143,10 @@ private fun replyOf(message: Message, kind: MessageKind.Reply, isNewest: Boolean
     isInterrupted = kind.isInterrupted,
     isPinned = message.isPinned,
     isNewest = isNewest,
-    createdAt = message.createdAt,
 )
 
-private fun callOf(message: Message, kind: MessageKind.ToolCall) =
-    ChatItem.Tool(message.id, kind.callId, kind.name, kind.arguments, kind.status)
+private fun callOf(key: String, kind: MessageKind.ToolCall) =
+    ChatItem.Tool(key, kind.callId, kind.name, kind.arguments, kind.status)
 
-private fun callOf(message: Message, kind: MessageKind.ToolResult) =
-    ChatItem.Tool(message.id, kind.callId, kind.name, arguments = "", kind.status).with(kind)
+private fun callOf(key: String, kind: MessageKind.ToolResult) =
+    ChatItem.Tool(key, kind.callId, kind.name, arguments = "", kind.status).with(kind)

@@ -166,7 +166,7 @@ class ChatStateHolder(
             delay(wait)
             val session = repository.session(sessionId)
             update(ChatUpdate.SessionLoaded(session))
-            if (session.title != UNTITLED) return
+            if (session.title != DEFAULT_TITLE) return
         }
     }
 

@@ -71,9 +71,20 @@ data class Transcript(val messages: List<Message> = emptyList(), val before: Str
     fun until(messageId: String): Transcript = copy(messages = messages.takeWhile { it.id != messageId })
 }
 
-/** What the user is writing. [editing] is the message that it is to replace. */
+/**
+ * What the user is writing.
+ *
+ * @property editing the message that it is to replace
+ * @property revision is raised where the text was put there and not typed: the field has emptied itself ahead of the state, and
+ * cannot tell by the text alone that it came back
+ */
 @Immutable
-data class Draft(val text: String = "", val attachments: List<Attachment> = emptyList(), val editing: String? = null) {
+data class Draft(
+    val text: String = "",
+    val attachments: List<Attachment> = emptyList(),
+    val editing: String? = null,
+    val revision: Long = 0,
+) {
     val isEmpty: Boolean get() = text.isBlank() && attachments.isEmpty()
 }
 

@@ -10,7 +10,11 @@ import com.oneclaw.core.Provider
 import com.oneclaw.core.Session
 import com.oneclaw.core.Shelf
 
-/** The list of conversations. */
+/**
+ * The list of conversations.
+ *
+ * @property isFailed the last attempt to read it, or more of it, failed
+ */
 @Immutable
 data class SessionListState(
     val sessions: List<Session> = emptyList(),
@@ -18,10 +22,13 @@ data class SessionListState(
     val search: String = "",
     val shelf: Shelf = Shelf.OPEN,
     val isLoading: Boolean = false,
+    val isFailed: Boolean = false,
     val renaming: Renaming? = null,
     val purging: Session? = null,
 ) {
-    val isEmpty: Boolean get() = sessions.isEmpty() && !isLoading
+    /** Whether there are none. Where they could not be read, nobody knows. */
+    val isEmpty: Boolean get() = sessions.isEmpty() && !isLoading && !isFailed
+    val canRetry: Boolean get() = isFailed && !isLoading
     val hasMore: Boolean get() = next != null
 }
 

@@ -34,8 +34,8 @@ fun reduce(state: AppUiState, update: ChatUpdate): AppUiState = when (update) {
     is ChatUpdate.OpenFailed -> state.changeChat(update.sessionId) {
         it.copy(isLoading = false, failure = Failure.Refused(update.problem))
     }
-    is ChatUpdate.SessionsLoaded -> sessionsLoaded(state, update)
-    is ChatUpdate.SessionsFailed -> state.copy(sessions = state.sessions.copy(isLoading = false))
+    is ChatUpdate.SessionsLoaded -> sessionsLoaded(state.listFailed(false), update)
+    is ChatUpdate.SessionsFailed -> state.listFailed(true)
     is ChatUpdate.SessionDeleted -> sessionDeleted(state, update)
     is ChatUpdate.SessionGone -> state.withoutSession(update.sessionId)
     is ChatUpdate.SessionRenamed -> state.changeSession(update.sessionId) { it.copy(title = update.title) }
@@ -75,6 +75,9 @@ private fun back(state: AppUiState): AppUiState? = when {
     state.screen == Screen.CHAT -> state.copy(screen = Screen.SESSIONS)
     else -> null
 }
+
+private fun AppUiState.listFailed(isFailed: Boolean): AppUiState =
+    copy(sessions = sessions.copy(isLoading = sessions.isLoading && !isFailed, isFailed = isFailed))
 
 internal fun AppUiState.tell(notice: (Long) -> Notice): AppUiState {
     val id = lastId + 1

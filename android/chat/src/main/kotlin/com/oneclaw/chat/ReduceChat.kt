@@ -70,9 +70,10 @@ private fun startEdit(state: AppUiState, messageId: String): AppUiState {
     val messages = state.chat.transcript.messages
     val message = messages.getOrNull(newestQuestion(messages))?.takeIf { it.id == messageId }
     val written = message?.kind as? MessageKind.User ?: return state
-    return state.changeOpen {
+    val revision = state.lastId + 1
+    return state.copy(lastId = revision).changeOpen {
         val aside = if (it.draft.editing == null) it.draft else it.aside
-        it.copy(draft = Draft(written.text, written.attachments, messageId), aside = aside)
+        it.copy(draft = Draft(written.text, written.attachments, messageId, revision), aside = aside)
     }
 }
 
@@ -136,9 +137,11 @@ internal fun ChatUiState.giveBack(turn: LiveTurn): ChatUiState {
     val bubble = turn.bubble ?: return left
     if (!draft.isEmpty) {
         val text = listOf(bubble.text, draft.text).filter { it.isNotBlank() }.joinToString("\n\n")
-        return left.copy(draft = draft.copy(text = text, attachments = bubble.attachments + draft.attachments))
+        val attachments = bubble.attachments + draft.attachments
+        return left.copy(draft = draft.copy(text = text, attachments = attachments, revision = turn.id))
     }
-    return left.copy(draft = bubble.copy(editing = (turn.request as? TurnRequest.Edit)?.messageId))
+    val editing = (turn.request as? TurnRequest.Edit)?.messageId
+    return left.copy(draft = bubble.copy(editing = editing, revision = turn.id))
 }
 
 /** Results of tools that are stored by now. */

@@ -32,6 +32,7 @@ object Samples {
     val sessionsLoading = sessions.list { SessionListState(isLoading = true) }
     val sessionsSearch = sessions.list { it.copy(search = "kyoto", sessions = data.sessions.take(1)) }
     val sessionsNothingFound = sessions.list { SessionListState(search = "atlantis") }
+    val sessionsFailed = sessions.list { it.copy(next = "cursor", isFailed = true) }
     val sessionsRenaming = sessions.list { it.copy(renaming = Renaming(data.session.id, data.session.title)) }
     val sessionsRenamingBlank = sessions.list { it.copy(renaming = Renaming(data.session.id, " ")) }
     val sessionsDeleted = sessions.list { it.copy(sessions = it.sessions.drop(1)) }
@@ -48,7 +49,8 @@ object Samples {
     val chatLoading = base.open { ChatUiState(isLoading = true) }
     val chatEarlier = base.open { it.copy(transcript = it.transcript.copy(before = "cursor"), isLoadingEarlier = true) }
     val chatDraft = base.open { it.copy(draft = Draft("And what about\nSunday evening?", listOf(data.picture))) }
-    val chatEditing = base.open { it.copy(draft = Draft("Plan a weekend in Kyoto for two.", editing = "m-1")) }
+    val chatEditing =
+        reduce(reduce(base, ChatAction.StartEdit("m-8")), ChatAction.EditDraft("Is this the shrine of the first day?"))
     val chatWaiting = base.open { it.turn(turn("Find a quiet garden.")) }
     val chatThinking = base.open {
         it.turn(turn("Find a quiet garden.").copy(open = LivePart.Reply(thinking = streamed("Shisen-dō is small and quiet."))))
@@ -171,6 +173,7 @@ object Samples {
         "sessions-loading" to sessionsLoading,
         "sessions-search" to sessionsSearch,
         "sessions-nothing-found" to sessionsNothingFound,
+        "sessions-failed" to sessionsFailed,
         "sessions-renaming" to sessionsRenaming,
         "sessions-renaming-blank" to sessionsRenamingBlank,
         "sessions-deleted" to sessionsDeleted,

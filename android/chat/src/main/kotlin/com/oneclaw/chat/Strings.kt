@@ -2,10 +2,18 @@ package com.oneclaw.chat
 
 import androidx.compose.runtime.Immutable
 import com.oneclaw.bridge.Problem
+import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ErrorCode
 import com.oneclaw.core.Preset
+import com.oneclaw.core.Strategy
 import com.oneclaw.core.ToolStatus
 import java.util.Locale
+
+/**
+ * The title a conversation has in the file until it gets one of its own: `UNTITLED` in rust-core/oneclaw-agent/src/title.rs. It
+ * is the same in every language, so it is not shown as it is: see [Strings.titleOf].
+ */
+const val DEFAULT_TITLE = "New Conversation"
 
 /**
  * All that the screens say, in one language. Fields that end in `Text` have gaps; fill them with [fill].
@@ -46,6 +54,25 @@ data class Strings(
         Part.SUMMARY -> context.summary
         Part.MESSAGES -> context.messages
         Part.FREE -> context.free
+    }
+
+    fun of(strategy: Strategy): String = when (strategy) {
+        Strategy.PROSE -> context.strategyProse
+        Strategy.STRUCTURED -> context.strategyStructured
+        Strategy.NARRATIVE -> context.strategyNarrative
+        Strategy.CHECKPOINT -> context.strategyCheckpoint
+        Strategy.CONTINUATION -> context.strategyContinuation
+        Strategy.DIGEST -> context.strategyDigest
+        Strategy.DROP -> context.strategyDrop
+        Strategy.EMERGENCY -> context.strategyEmergency
+    }
+
+    fun of(reason: CompactReason): String = when (reason) {
+        CompactReason.THRESHOLD -> context.reasonThreshold
+        CompactReason.HARD_LIMIT -> context.reasonHardLimit
+        CompactReason.MANUAL -> context.reasonManual
+        CompactReason.OVERFLOW -> context.reasonOverflow
+        CompactReason.MODEL_SWITCH -> context.reasonModelSwitch
     }
 
     fun of(preset: Preset): String = when (preset) {
@@ -90,11 +117,22 @@ data class Strings(
         is Notice.Trimmed -> chat.trimmed
         is Notice.Compacted -> chat.compactedText.fill(formatTokens(notice.before), formatTokens(notice.after))
         is Notice.NothingToCompact -> chat.nothingToCompact
-        is Notice.SessionDeleted -> sessions.deletedText.fill(notice.title.ifBlank { sessions.untitled })
+        is Notice.SessionDeleted -> sessions.deletedText.fill(titleOf(notice.title))
         is Notice.Copied -> common.copied
         is Notice.PictureRefused -> chat.pictureRefused
         is Notice.Failed -> of(notice.problem)
     }
+
+    /** The title of a conversation, stored as [title]. */
+    fun titleOf(title: String): String = when {
+        title.isBlank() -> sessions.untitled
+        title == DEFAULT_TITLE -> sessions.new
+        else -> title
+    }
+
+    /** The size of a model's window; null: nobody knows it. */
+    fun windowOf(tokens: Long?): String =
+        if (tokens == null) models.windowUnknown else models.windowText.fill(formatTokens(tokens))
 
     companion object {
         /** Chinese for Chinese, English for everyone else. */

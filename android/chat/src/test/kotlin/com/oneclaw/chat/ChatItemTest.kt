@@ -73,6 +73,17 @@ class ChatItemTest {
     }
 
     @Test
+    fun aCallIsNamedBeforeItIsStoredAsItIsAfterwards() {
+        val rows = listOf(
+            data.call("1", "c", "tool", "{}", 0),
+            data.result("2", "c", "tool", "one", ToolStatus.SUCCESS, 1, 0),
+        )
+        val next = CallKeys(itemsOf(rows)).next("c")
+        assertEquals(next, itemsOf(rows + data.call("3", "c", "tool", "{}", 0)).last().key)
+        assertEquals(itemsOf(rows.take(1)).single().key, itemsOf(rows.drop(1)).single().key)
+    }
+
+    @Test
     fun keysAreUnique() {
         for ((name, state) in Samples.all) {
             val keys = state.chat.items.map { it.key }

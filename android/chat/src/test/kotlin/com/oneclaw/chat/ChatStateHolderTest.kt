@@ -284,10 +284,10 @@ class ChatStateHolderTest {
     fun aTitleThatComesLaterIsShown() = stage {
         send("How are you?")
         val id = checkNotNull(chat.session).id
-        fake.file.change(id) { it.copy(title = UNTITLED) }
+        fake.file.change(id) { it.copy(title = DEFAULT_TITLE) }
         turn().text("Well.").complete()
         later(100)
-        assertEquals(UNTITLED, chat.session?.title)
+        assertEquals(DEFAULT_TITLE, chat.session?.title)
         fake.file.change(id) { it.copy(title = "A greeting") }
         settle()
         assertEquals("A greeting", chat.session?.title)

@@ -43,9 +43,9 @@ class ReduceTest {
     @Test
     fun anEditThatIsGivenUpChangesNothing() {
         play.act(ChatAction.EditDraft("half a thought"))
-        val before = play.state
-        assertEquals(before, play.act(ChatAction.StartEdit("m-8"), ChatAction.StartEdit("m-8"), ChatAction.CancelEdit).state)
-        assertEquals(before, play.act(ChatAction.StartEdit("m-8"), ChatAction.Back).state)
+        val before = play.state.chats
+        assertEquals(before, play.act(ChatAction.StartEdit("m-8"), ChatAction.StartEdit("m-8"), ChatAction.CancelEdit).state.chats)
+        assertEquals(before, play.act(ChatAction.StartEdit("m-8"), ChatAction.Back).state.chats)
     }
 
     @Test

@@ -21,6 +21,16 @@ class SamplesTest {
     }
 
     @Test
+    fun onlyTheNewestMessageIsEdited() {
+        val edited = Samples.all.values.filter { it.chat.draft.editing != null }
+        assertTrue(edited.isNotEmpty())
+        for (state in edited) {
+            val item = state.chat.items.single { it.key == state.chat.draft.editing }
+            assertTrue((item as ChatItem.User).isNewest)
+        }
+    }
+
+    @Test
     fun badFormsAreBad() {
         assertEquals(false, Samples.settingsProviderBad.settings.provider?.isValid)
         assertEquals(false, Samples.settingsModelBad.settings.model?.isValid)

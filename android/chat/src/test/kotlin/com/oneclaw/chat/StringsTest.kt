@@ -1,7 +1,10 @@
 package com.oneclaw.chat
 
 import com.oneclaw.bridge.Problem
+import com.oneclaw.bridge.real.demo
+import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ErrorCode
+import com.oneclaw.core.Strategy
 import java.util.Locale
 import kotlin.test.Test
 import kotlin.test.assertEquals
@@ -46,6 +49,24 @@ class StringsTest {
         assertEquals("Something went wrong", ENGLISH.of(Problem.Internal("NullPointerException")))
         assertEquals("密钥缺失或无效", CHINESE.of(ErrorCode.AUTH))
     }
+
+    @Test
+    fun everyCompactionHasItsWords() {
+        for (strings in listOf(ENGLISH, CHINESE)) {
+            val words = Strategy.entries.map(strings::of) + CompactReason.entries.map(strings::of)
+            assertEquals(words.distinct(), words)
+        }
+    }
+
+    @Test
+    fun theTitleOfTheFileIsNotThatOfTheScreen() {
+        assertEquals(listOf("New conversation", "Untitled", "Kyoto"), listOf("New Conversation", " ", "Kyoto").map(ENGLISH::titleOf))
+        assertEquals("新对话", CHINESE.titleOf(DEFAULT_TITLE))
+        assertEquals("已删除“新对话”", CHINESE.of(Notice.SessionDeleted(1, "s-1", DEFAULT_TITLE)))
+    }
+
+    @Test
+    fun theTitleOfTheFileIsTheOneOfTheCore() = demo { core -> assertEquals(DEFAULT_TITLE, core.createSession().title) }
 
     @Test
     fun numbersAreShort() {

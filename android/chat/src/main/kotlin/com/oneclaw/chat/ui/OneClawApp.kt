@@ -11,7 +11,16 @@ import androidx.compose.material3.Surface
 import androidx.compose.material3.VerticalDivider
 import androidx.compose.runtime.Composable
 import androidx.compose.runtime.CompositionLocalProvider
+import androidx.compose.runtime.State
+import androidx.compose.runtime.derivedStateOf
 import androidx.compose.runtime.getValue
+import androidx.compose.runtime.mutableStateOf
+import androidx.compose.runtime.remember
+import androidx.compose.runtime.rememberUpdatedState
+import androidx.compose.runtime.saveable.rememberSaveable
+import androidx.compose.runtime.saveable.rememberSaveableStateHolder
+import androidx.compose.runtime.setValue
+import androidx.compose.runtime.structuralEqualityPolicy
 import androidx.compose.ui.Modifier
 import androidx.compose.ui.unit.dp
 import androidx.lifecycle.compose.collectAsStateWithLifecycle
@@ -62,46 +71,67 @@ fun OneClawApp(
     OneClawTheme(state.settings.theme, colors) {
         CompositionLocalProvider(LocalPlatform provides platform) {
             val snackbar = rememberNotices(state.notice, strings, onAction)
+            val isCovered = state.picker != null || state.context != null
             Surface(Modifier.fillMaxSize()) {
                 BoxWithConstraints {
-                    if (maxWidth >= WIDE) {
-                        TwoPanes(state, strings, snackbar, onAction)
-                    } else {
-                        OnePane(state, strings, snackbar, onAction)
-                    }
+                    Panes(state, isWide = maxWidth >= WIDE, strings, snackbar.takeUnless { isCovered }, onAction)
                 }
             }
-            state.picker?.let { ModelPickerSheet(it, strings, onAction) }
-            state.context?.let { ContextSheet(it, state.chat.isQuiet, strings, onAction) }
+            state.picker?.let { ModelPickerSheet(it, strings, onAction, snackbar) }
+            state.context?.let { ContextSheet(it, state.chat.isQuiet && !it.isChanging, strings, onAction, snackbar) }
         }
     }
 }
 
+/**
+ * One screen, or the list with another beside it. Each screen stands here once, however wide the window is: only so does it
+ * find what it had saved, as where the reader was, after a rotation that makes room for both. What is saved while another
+ * screen takes the place is kept too.
+ */
 @Composable
-private fun OnePane(state: AppUiState, strings: Strings, snackbar: SnackbarHostState, onAction: (ChatAction) -> Unit) {
-    when (state.screen) {
-        Screen.SESSIONS -> SessionListScreen(state.sessions, strings, onAction, busy = state.busySessions, snackbar = snackbar)
-        Screen.CHAT -> ChatScreen(state.chat, state.catalogue, strings, onAction, snackbar = snackbar)
-        Screen.SETTINGS -> SettingsScreen(state.settings, state.catalogue, strings, onAction, snackbar = snackbar)
+private fun Panes(state: AppUiState, isWide: Boolean, strings: Strings, snackbar: SnackbarHostState?, onAction: (ChatAction) -> Unit) {
+    val saved = rememberSaveableStateHolder()
+    val busy by rememberBusy(state)
+    // On a wide window there usually is a keyboard; on a phone, the one on the screen would hide half of it.
+    var wantsFocus by rememberSaveable { mutableStateOf(isWide) }
+    val act = { action: ChatAction ->
+        if (action is ChatAction.NewSession) wantsFocus = true
+        onAction(action)
     }
-}
-
-@Composable
-private fun TwoPanes(state: AppUiState, strings: Strings, snackbar: SnackbarHostState, onAction: (ChatAction) -> Unit) {
     Row {
-        SessionListScreen(
-            state.sessions,
-            strings,
-            onAction,
-            Modifier.width(LIST_WIDTH).fillMaxHeight(),
-            openId = state.openId,
-            busy = state.busySessions,
-        )
-        VerticalDivider()
+        if (isWide || state.screen == Screen.SESSIONS) {
+            saved.SaveableStateProvider(Screen.SESSIONS.name) {
+                val width = if (isWide) Modifier.width(LIST_WIDTH).fillMaxHeight() else Modifier
+                val openId = state.openId.takeIf { isWide }
+                SessionListScreen(state.sessions, strings, act, width, openId, busy, snackbar.takeUnless { isWide })
+            }
+        }
+        if (isWide) VerticalDivider()
         if (state.screen == Screen.SETTINGS) {
-            SettingsScreen(state.settings, state.catalogue, strings, onAction, Modifier.weight(1f), snackbar)
-        } else {
-            ChatScreen(state.chat, state.catalogue, strings, onAction, Modifier.weight(1f), hasBack = false, snackbar)
+            saved.SaveableStateProvider(Screen.SETTINGS.name) {
+                SettingsScreen(state.settings, state.catalogue, strings, act, Modifier.weight(1f), snackbar)
+            }
+        } else if (isWide || state.screen == Screen.CHAT) {
+            saved.SaveableStateProvider(Screen.CHAT.name) {
+                ChatScreen(
+                    state.chat,
+                    state.catalogue,
+                    strings,
+                    act,
+                    Modifier.weight(1f),
+                    hasBack = !isWide,
+                    snackbar,
+                    wantsFocus,
+                    onFocused = { wantsFocus = false },
+                )
+            }
         }
     }
+}
+
+/** The same set as long as it has the same members: the list is drawn again only for another one, not for every word received. */
+@Composable
+internal fun rememberBusy(state: AppUiState): State<Set<String>> {
+    val newest = rememberUpdatedState(state)
+    return remember { derivedStateOf(structuralEqualityPolicy()) { newest.value.busySessions } }
 }

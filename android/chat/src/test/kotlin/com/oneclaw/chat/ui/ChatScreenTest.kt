@@ -1,17 +1,24 @@
 package com.oneclaw.chat.ui
 
 import androidx.compose.ui.input.key.Key
-import androidx.compose.ui.semantics.SemanticsProperties
-import androidx.compose.ui.test.SemanticsNodeInteraction
+import androidx.compose.ui.semantics.SemanticsActions
+import androidx.compose.ui.semantics.getOrNull
+import androidx.compose.ui.test.SemanticsMatcher
 import androidx.compose.ui.test.SkikoComposeUiTest
+import androidx.compose.ui.test.assert
 import androidx.compose.ui.test.assertIsDisplayed
 import androidx.compose.ui.test.assertIsEnabled
+import androidx.compose.ui.test.assertIsFocused
 import androidx.compose.ui.test.assertIsNotEnabled
+import androidx.compose.ui.test.assertIsNotFocused
+import androidx.compose.ui.test.hasAnyAncestor
 import androidx.compose.ui.test.hasContentDescription
+import androidx.compose.ui.test.hasStateDescription
 import androidx.compose.ui.test.hasText
 import androidx.compose.ui.test.onNodeWithContentDescription
 import androidx.compose.ui.test.onNodeWithTag
 import androidx.compose.ui.test.onNodeWithText
+import androidx.compose.ui.test.performClick
 import androidx.compose.ui.test.performKeyInput
 import androidx.compose.ui.test.performScrollToNode
 import androidx.compose.ui.test.performTextReplacement
@@ -24,6 +31,7 @@ import com.oneclaw.chat.ChatItem
 import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.ui.chat.MESSAGES
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.CoreException
 import com.oneclaw.core.MessageKind
 import com.oneclaw.core.ToolStatus
 import kotlin.test.Test
@@ -38,7 +46,7 @@ class ChatScreenTest {
         ui.onNodeWithContentDescription(strings.chat.send).assertIsNotEnabled()
         send("Hello there")
         assertEquals("Hello there", turn().detail)
-        assertEquals("", text(input()))
+        assertEquals("", written())
         ui.onNodeWithText("Hello there").assertIsDisplayed()
         ui.onNodeWithText(strings.chat.waiting).assertIsDisplayed()
         play { text("Good **mor") }
@@ -57,12 +65,12 @@ class ChatScreenTest {
         input().performKeyInput { withKeyDown(Key.ShiftLeft) { pressKey(Key.Enter) } }
         settle()
         type("two")
-        assertEquals("one\ntwo", text(input()))
+        assertEquals("one\ntwo", written())
         assertTrue(fake.turns.isEmpty())
         input().performKeyInput { pressKey(Key.Enter) }
         settle()
         assertEquals("one\ntwo", turn().detail)
-        assertEquals("", text(input()))
+        assertEquals("", written())
         input().performKeyInput { pressKey(Key.Enter) }
         settle()
         assertEquals(1, fake.turns.size)
@@ -75,7 +83,7 @@ class ChatScreenTest {
         play { text("a") }
         type("en")
         play { text("b").complete() }
-        assertEquals("And then", text(input()))
+        assertEquals("And then", written())
         ui.onNodeWithContentDescription(strings.chat.send).assertIsEnabled()
     }
 
@@ -96,6 +104,7 @@ class ChatScreenTest {
             error("The line is dead")
             finish()
         }
+        ui.onNodeWithText(strings.problems.network).assertIsDisplayed()
         ui.onNodeWithText("The line is dead").assertIsDisplayed()
         tap(strings.common.retry)
         assertEquals("regenerate", turn().name)
@@ -122,6 +131,109 @@ class ChatScreenTest {
     }
 
     @Test
+    fun aToolThatWasUnfoldedStaysSoOnceItIsStored() = desk {
+        send("Read it twice")
+        play { startTool("c-1", "read_file", """{"path":"log"}""") }
+        press("Tool read_file: Running")
+        play { endTool("c-1", "line of log", ToolStatus.SUCCESS, ms = 5) }
+        ui.onNodeWithText("line of log").assertIsDisplayed()
+        // The service uses the name of the call again.
+        play {
+            round(1).startTool("c-1", "read_file").endTool("c-1", "once more", ToolStatus.SUCCESS, ms = 6)
+            text("Done").complete()
+        }
+        assertEquals(emptyList(), state.chat.turns)
+        ui.onNodeWithText("line of log").assertIsDisplayed()
+        assertEquals(0, count("once more"))
+    }
+
+    @Test
+    fun foldsSayHowTheyStandAndWhatATapDoes() = desk {
+        send("Read the log")
+        play { startTool("c-1", "read_file") }
+        val label = "Tool read_file: Running"
+        val header = ui.onNodeWithContentDescription(label)
+        header.assert(hasStateDescription(strings.common.collapsed) and hasClickLabel(strings.common.expand))
+        press(label)
+        header.assert(hasStateDescription(strings.common.expanded) and hasClickLabel(strings.common.collapse))
+    }
+
+    @Test
+    fun anOldErrorHasWordsOfTheAppAndThoseOfTheCore() = desk(
+        prepare = {
+            val rows = listOf(SampleData.user("u-1", "Hi", 0), SampleData.message("e-1", 1, MessageKind.Error("socket hang up")))
+            file.add(SampleData.session.copy(id = "s-error"), rows)
+        },
+    ) {
+        act(ChatAction.OpenSession("s-error"))
+        ui.onNodeWithText(strings.problems.unknown).assertIsDisplayed()
+        ui.onNodeWithText("socket hang up").assertIsDisplayed()
+        ui.onNodeWithText(strings.common.retry).assertIsDisplayed()
+    }
+
+    @Test
+    fun saysWhoWroteWhat() = desk {
+        send("Good morning")
+        play { text("Good evening") }
+        fun spoken() {
+            ui.onNode(hasContentDescription(strings.chat.you) and hasText("Good morning")).assertIsDisplayed()
+            ui.onNode(hasText("Good evening") and hasAnyAncestor(hasContentDescription(strings.chat.assistant))).assertIsDisplayed()
+        }
+        spoken()
+        play { complete() }
+        spoken()
+    }
+
+    @Test
+    fun aTextThatIsRefusedAtOnceIsStillInTheField() = desk(autoAdvance = false) {
+        act(ChatAction.OpenSession("s-1"))
+        type("Precious words")
+        repeat(2) {
+            fake.fail("send", CoreException.Storage("disk full"))
+            // No frame is drawn between the press and the refusal.
+            press(strings.chat.send)
+            assertEquals("Precious words", state.chat.draft.text)
+            assertEquals("Precious words", written())
+        }
+        press(strings.chat.send)
+        assertEquals("Precious words", turn().detail)
+        assertEquals("", written())
+    }
+
+    @Test
+    fun tabLeavesTheField() = desk {
+        type("Hello")
+        input().assertIsFocused().performKeyInput { pressKey(Key.Tab) }
+        settle()
+        input().assertIsNotFocused()
+        ui.onNodeWithContentDescription(strings.chat.send).assertIsFocused()
+        ui.onNodeWithContentDescription(strings.chat.send).performKeyInput { withKeyDown(Key.ShiftLeft) { pressKey(Key.Tab) } }
+        settle()
+        input().assertIsFocused().performKeyInput { withKeyDown(Key.ShiftLeft) { pressKey(Key.Tab) } }
+        settle()
+        ui.onNodeWithContentDescription(strings.chat.attach).assertIsFocused()
+        assertEquals("Hello", written())
+    }
+
+    @Test
+    fun theKeyboardGoesToTheFieldOnAWideWindowAndAfterNew() {
+        desk { input().assertIsNotFocused() }
+        desk(width = 1_000) {
+            input().assertIsFocused()
+            tap("A weekend in Kyoto")
+            field(strings.sessions.search).performClick()
+            input().assertIsNotFocused()
+            press(strings.sessions.new)
+            input().assertIsFocused()
+        }
+        desk {
+            act(ChatAction.OpenSession("s-1"))
+            press(strings.sessions.new)
+            input().assertIsFocused()
+        }
+    }
+
+    @Test
     fun unfoldsThinking() = desk {
         send("Think")
         play { think("Hm, let me see") }
@@ -141,12 +253,12 @@ class ChatScreenTest {
         tap(asked)
         tap(strings.common.edit)
         ui.onNodeWithText(strings.chat.editing).assertIsDisplayed()
-        assertEquals(asked, text(input()))
+        assertEquals(asked, written())
         input().performTextReplacement("Plan a weekend in Nara.")
         settle()
         press(strings.chat.send)
         assertEquals("editAndResend" to "Plan a weekend in Nara.", turn().name to turn().detail)
-        assertEquals("", text(input()))
+        assertEquals("", written())
         assertEquals(0, count(strings.chat.editing))
         assertEquals(0, count(asked))
     }
@@ -221,8 +333,9 @@ class ChatScreenTest {
         assertEquals("Message number 20", (state.chat.items.first() as ChatItem.User).text)
     }
 
-    private fun text(node: SemanticsNodeInteraction): String =
-        node.fetchSemanticsNode().config[SemanticsProperties.EditableText].text
+    private fun hasClickLabel(label: String) = SemanticsMatcher("tap does: $label") {
+        it.config.getOrNull(SemanticsActions.OnClick)?.label == label
+    }
 
     private fun SkikoComposeUiTest.onAllNodesWithDescription(label: String) =
         onAllNodes(hasContentDescription(label)).fetchSemanticsNodes()

@@ -1,8 +1,10 @@
 package com.oneclaw.chat.ui
 
+import androidx.compose.runtime.Composable
 import androidx.compose.runtime.collectAsState
 import androidx.compose.runtime.getValue
 import androidx.compose.ui.geometry.Size
+import androidx.compose.ui.semantics.SemanticsProperties
 import androidx.compose.ui.test.SemanticsNodeInteraction
 import androidx.compose.ui.test.SkikoComposeUiTest
 import androidx.compose.ui.test.hasContentDescription
@@ -89,6 +91,9 @@ class Desk(val ui: SkikoComposeUiTest, val fake: FakeChatRepository) {
         settle()
     }
 
+    /** What is written in the field for the next message. */
+    fun written(): String = input().fetchSemanticsNode().config[SemanticsProperties.EditableText].text
+
     fun field(label: String): SemanticsNodeInteraction = ui.onNode(hasText(label) and hasSetTextAction())
 
     fun count(text: String): Int = ui.onAllNodesWithText(text, substring = true).fetchSemanticsNodes().size
@@ -96,12 +101,17 @@ class Desk(val ui: SkikoComposeUiTest, val fake: FakeChatRepository) {
     fun leave() = app.cancel()
 }
 
-/** A conversation named s-1 is stored with [SampleData.conversation]. */
+/**
+ * A conversation named s-1 is stored with [SampleData.conversation].
+ *
+ * @param show puts the app on the screen
+ */
 fun desk(
     prepare: FakeChatRepository.() -> Unit = {},
     width: Int = 412,
     height: Int = 915,
     autoAdvance: Boolean = true,
+    show: SkikoComposeUiTest.(@Composable () -> Unit) -> Unit = { setContent(it) },
     test: Desk.() -> Unit,
 ) = runSkikoComposeUiTest(Size(width.toFloat(), height.toFloat()), Density(1f)) {
     val fake = FakeChatRepository()
@@ -113,7 +123,7 @@ fun desk(
     val desk = Desk(this, fake)
     try {
         mainClock.autoAdvance = autoAdvance
-        setContent {
+        show {
             val state by desk.holder.state.collectAsState()
             OneClawApp(state, desk.strings, desk.system.platform, desk.holder::onAction)
         }

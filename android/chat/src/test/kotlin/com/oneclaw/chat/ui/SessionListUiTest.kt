@@ -1,5 +1,8 @@
 package com.oneclaw.chat.ui
 
+import androidx.compose.runtime.getValue
+import androidx.compose.runtime.mutableStateOf
+import androidx.compose.runtime.setValue
 import androidx.compose.ui.test.assertIsDisplayed
 import androidx.compose.ui.test.assertIsNotEnabled
 import androidx.compose.ui.test.hasAnyAncestor
@@ -9,15 +12,25 @@ import androidx.compose.ui.test.hasText
 import androidx.compose.ui.test.isDialog
 import androidx.compose.ui.test.onAllNodesWithContentDescription
 import androidx.compose.ui.test.onFirst
+import androidx.compose.ui.test.onNodeWithTag
 import androidx.compose.ui.test.onNodeWithText
 import androidx.compose.ui.test.performClick
+import androidx.compose.ui.test.performScrollToIndex
+import androidx.compose.ui.test.performScrollToNode
 import androidx.compose.ui.test.performTextInput
 import androidx.compose.ui.test.performTextReplacement
+import androidx.compose.ui.test.v2.runSkikoComposeUiTest
+import com.oneclaw.bridge.SESSION_PAGE
 import com.oneclaw.chat.ChatAction
+import com.oneclaw.chat.DEFAULT_TITLE
 import com.oneclaw.chat.SampleData
+import com.oneclaw.chat.Samples
 import com.oneclaw.chat.Screen
+import com.oneclaw.chat.ui.sessions.SESSIONS
+import com.oneclaw.core.CoreException
 import kotlin.test.Test
 import kotlin.test.assertEquals
+import kotlin.test.assertSame
 import kotlin.test.assertTrue
 
 class SessionListUiTest {
@@ -98,6 +111,62 @@ class SessionListUiTest {
         ui.onNodeWithText(strings.sessions.trashEmpty).assertIsDisplayed()
         press(strings.sessions.open)
         assertEquals(1, count("SQLite write-ahead log"))
+    }
+
+    @Test
+    fun aListThatCannotBeReadIsNotAnEmptyOne() = desk(prepare = { fail("sessions", CoreException.Storage("disk full")) }) {
+        act(ChatAction.ShowScreen(Screen.SESSIONS))
+        assertEquals(0, count(strings.sessions.empty))
+        ui.onNodeWithText(strings.sessions.failed).assertIsDisplayed()
+        tap(strings.common.retry)
+        ui.onNodeWithText("A weekend in Kyoto").assertIsDisplayed()
+        assertEquals(0, count(strings.sessions.failed))
+    }
+
+    @Test
+    fun theRestOfTheListCanBeAskedForAgain() = desk(
+        prepare = { repeat(SESSION_PAGE + 5) { file.add(SampleData.session("more-$it", "Number $it", null, 100L + it)) } },
+    ) {
+        fake.fail("sessions", CoreException.Storage("disk full"))
+        act(ChatAction.ShowScreen(Screen.SESSIONS))
+        val last = "Number ${SESSION_PAGE + 4}"
+        ui.onNodeWithTag(SESSIONS).performScrollToIndex(SESSION_PAGE)
+        settle()
+        assertEquals(SESSION_PAGE, state.sessions.sessions.size)
+        assertEquals(0, ui.onAllNodesWithContentDescription(strings.common.loading).fetchSemanticsNodes().size)
+        // The Snackbar stands over the end of the list.
+        act(ChatAction.NoticeShown(checkNotNull(state.notice).id))
+        tap(strings.common.retry)
+        ui.onNodeWithTag(SESSIONS).performScrollToNode(hasText(last))
+        ui.onNodeWithText(last).assertIsDisplayed()
+        assertEquals(0, count(strings.sessions.failed))
+    }
+
+    @Test
+    fun theListIsNotDrawnAgainForEveryWord() = runSkikoComposeUiTest {
+        var state by mutableStateOf(Samples.chatWaiting)
+        val seen = mutableListOf<Set<String>>()
+        setContent {
+            val busy by rememberBusy(state)
+            seen += busy
+        }
+        state = Samples.chatStreaming
+        waitForIdle()
+        assertEquals(2, seen.size)
+        // Sets are not compared by their members when it is decided what to draw again.
+        assertSame(seen.first(), seen.last())
+        state = Samples.chat
+        waitForIdle()
+        assertEquals(emptySet(), seen.last())
+    }
+
+    @Test
+    fun theFirstTitleIsInTheLanguageOfTheApp() = desk(
+        prepare = { file.add(SampleData.session("s-new", DEFAULT_TITLE, null, -1)) },
+    ) {
+        act(ChatAction.OpenSession("s-new"))
+        assertEquals(0, count(DEFAULT_TITLE))
+        ui.onNodeWithText(strings.sessions.new).assertIsDisplayed()
     }
 
     @Test

@@ -5,8 +5,10 @@ import androidx.compose.ui.semantics.SemanticsProperties
 import androidx.compose.ui.test.SemanticsMatcher
 import androidx.compose.ui.test.assertIsDisplayed
 import androidx.compose.ui.test.assertIsSelected
+import androidx.compose.ui.test.hasAnyAncestor
 import androidx.compose.ui.test.hasContentDescription
 import androidx.compose.ui.test.hasText
+import androidx.compose.ui.test.isDialog
 import androidx.compose.ui.test.onAllNodesWithText
 import androidx.compose.ui.test.onFirst
 import androidx.compose.ui.test.onNodeWithText
@@ -15,10 +17,12 @@ import androidx.compose.ui.test.performScrollTo
 import androidx.compose.ui.test.performSemanticsAction
 import androidx.compose.ui.test.performTextInput
 import androidx.compose.ui.test.performTextReplacement
+import androidx.compose.ui.text.AnnotatedString
 import androidx.compose.ui.text.TextLayoutResult
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.Screen
 import com.oneclaw.chat.Theme
+import com.oneclaw.core.CoreException
 import com.oneclaw.core.ListedModel
 import com.oneclaw.core.Preset
 import kotlin.test.Test
@@ -27,7 +31,7 @@ import kotlin.test.assertNull
 import kotlin.test.assertTrue
 
 class SettingsUiTest {
-    private fun settings(test: Desk.() -> Unit) = desk {
+    private fun settings(autoAdvance: Boolean = true, test: Desk.() -> Unit) = desk(autoAdvance = autoAdvance) {
         act(ChatAction.ShowScreen(Screen.SETTINGS))
         test()
     }
@@ -116,6 +120,30 @@ class SettingsUiTest {
         assertEquals(false, fake.policy.prune)
         scrollAndTap(strings.settings.presetNous)
         assertEquals(0, count(strings.settings.threshold))
+    }
+
+    @Test
+    fun whatChangesAtTheSameTimeIsAllKept() = settings {
+        scrollAndTap(strings.settings.addProvider)
+        val fields = listOf(strings.settings.name to "Mine", strings.settings.baseUrl to "https://example.org/v1")
+            .map { (label, text) -> field(label).fetchSemanticsNode().config[SemanticsActions.SetText].action to text }
+        ui.runOnUiThread { fields.forEach { (set, text) -> set?.invoke(AnnotatedString(text)) } }
+        settle()
+        assertEquals("Mine" to "https://example.org/v1", state.settings.provider?.let { it.name to it.baseUrl })
+    }
+
+    @Test
+    fun aServiceThatCannotBeSavedSaysSoInItsDialog() = settings(autoAdvance = false) {
+        act(ChatAction.EditProvider(fake.providers.first()))
+        later(500)
+        fake.fail("saveProvider", CoreException.Storage("disk full"))
+        tap(strings.common.save)
+        later(500)
+        ui.onNode(hasText(strings.problems.storage) and hasAnyAncestor(isDialog())).assertIsDisplayed()
+        assertEquals(1, count(strings.problems.storage))
+        act(ChatAction.CloseProvider)
+        later(500)
+        ui.onNodeWithText(strings.problems.storage).assertIsDisplayed()
     }
 
     @Test

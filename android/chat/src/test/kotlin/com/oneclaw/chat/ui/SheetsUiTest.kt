@@ -2,7 +2,10 @@ package com.oneclaw.chat.ui
 
 import androidx.compose.ui.test.assertIsDisplayed
 import androidx.compose.ui.test.assertIsNotEnabled
+import androidx.compose.ui.test.hasAnyAncestor
 import androidx.compose.ui.test.hasContentDescription
+import androidx.compose.ui.test.hasText
+import androidx.compose.ui.test.isDialog
 import androidx.compose.ui.test.onAllNodesWithText
 import androidx.compose.ui.test.onLast
 import androidx.compose.ui.test.onNodeWithContentDescription
@@ -13,6 +16,9 @@ import androidx.compose.ui.test.performTextInput
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.ref
+import com.oneclaw.core.CompactReason
+import com.oneclaw.core.CoreException
+import com.oneclaw.core.Strategy
 import kotlin.test.Test
 import kotlin.test.assertEquals
 import kotlin.test.assertNull
@@ -100,6 +106,27 @@ class SheetsUiTest {
         ui.onAllNodesWithText(strings.context.reset).onLast().performClick()
         settle()
         assertEquals(0, state.context?.status?.epochs?.size)
+    }
+
+    @Test
+    fun whatCannotBeUndoneIsSaidInTheSheet() = desk(autoAdvance = false) {
+        act(ChatAction.OpenSession("s-1"), ChatAction.EditDraft("More"), ChatAction.Send)
+        play { text("Yes").answer().startCompaction().endCompaction().finish() }
+        act(ChatAction.OpenContext)
+        later(1_000)
+        fake.fail("undoCompaction", CoreException.Storage("disk full"))
+        act(ChatAction.UndoCompaction)
+        later(500)
+        ui.onNode(hasText(strings.problems.storage) and hasAnyAncestor(isDialog())).assertIsDisplayed()
+        assertEquals(1, count(strings.problems.storage))
+    }
+
+    @Test
+    fun saysHowAndWhyItWasCompacted() = open {
+        grow()
+        openContext()
+        assertEquals(1, count(strings.of(Strategy.PROSE)))
+        assertEquals(1, count(strings.of(CompactReason.THRESHOLD)))
     }
 
     @Test

@@ -39,6 +39,7 @@ import com.oneclaw.chat.ui.theme.ClawIcons
  * the context is being compacted, and the field for the next message. Nothing covers the last two.
  *
  * @param hasBack whether the list of conversations is another screen
+ * @param wantsFocus whether the keyboard is to go to the field; [onFocused] reports that it does
  */
 @Composable
 fun ChatScreen(
@@ -49,6 +50,8 @@ fun ChatScreen(
     modifier: Modifier = Modifier,
     hasBack: Boolean = true,
     snackbar: SnackbarHostState? = null,
+    wantsFocus: Boolean = false,
+    onFocused: () -> Unit = {},
 ) {
     Surface(modifier.fillMaxSize()) {
         Column {
@@ -59,7 +62,7 @@ fun ChatScreen(
             }
             Column(Modifier.navigationBarsPadding().imePadding()) {
                 AnimatedVisibility(state.isCompacting) { CompactingLine(strings) }
-                Composer(state, strings, onAction)
+                Composer(state, strings, onAction, wantsFocus = wantsFocus, onFocused = onFocused)
             }
         }
     }

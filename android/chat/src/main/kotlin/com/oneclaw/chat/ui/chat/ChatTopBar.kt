@@ -72,7 +72,7 @@ internal fun ChatTopBar(state: ChatUiState, catalogue: Catalogue, hasBack: Boole
 private fun Title(state: ChatUiState, catalogue: Catalogue, strings: Strings, onAction: (ChatAction) -> Unit) {
     val isUnknown = state.isLoading && state.session == null
     val model = catalogue.model(state.model)?.displayName ?: state.model?.modelId ?: strings.models.none.takeUnless { isUnknown }
-    val name = state.session?.let { it.title.ifBlank { strings.sessions.untitled } }
+    val name = state.session?.let { strings.titleOf(it.title) }
         ?: if (isUnknown) strings.common.loading else strings.sessions.new
     Column(
         Modifier

@@ -25,10 +25,16 @@ import androidx.compose.material3.MaterialTheme
 import androidx.compose.material3.Surface
 import androidx.compose.material3.Text
 import androidx.compose.runtime.Composable
+import androidx.compose.runtime.LaunchedEffect
 import androidx.compose.runtime.getValue
+import androidx.compose.runtime.remember
 import androidx.compose.runtime.rememberUpdatedState
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
+import androidx.compose.ui.focus.FocusDirection
+import androidx.compose.ui.focus.FocusManager
+import androidx.compose.ui.focus.FocusRequester
+import androidx.compose.ui.focus.focusRequester
 import androidx.compose.ui.graphics.SolidColor
 import androidx.compose.ui.graphics.vector.ImageVector
 import androidx.compose.ui.input.key.Key
@@ -38,6 +44,7 @@ import androidx.compose.ui.input.key.isShiftPressed
 import androidx.compose.ui.input.key.key
 import androidx.compose.ui.input.key.onPreviewKeyEvent
 import androidx.compose.ui.input.key.type
+import androidx.compose.ui.platform.LocalFocusManager
 import androidx.compose.ui.semantics.contentDescription
 import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.text.input.KeyboardCapitalization
@@ -58,10 +65,28 @@ private val MAX_WIDTH = 784.dp
 private val MAX_FIELD = 180.dp
 private val THUMBNAIL = 72.dp
 
-/** Where the next message is written. */
+/**
+ * Where the next message is written.
+ *
+ * @param wantsFocus whether the keyboard is to go here; [onFocused] reports that it does
+ */
 @Composable
-internal fun Composer(state: ChatUiState, strings: Strings, onAction: (ChatAction) -> Unit, modifier: Modifier = Modifier) {
-    val field = rememberSyncedField(state.draft.text) { onAction(ChatAction.EditDraft(it)) }
+internal fun Composer(
+    state: ChatUiState,
+    strings: Strings,
+    onAction: (ChatAction) -> Unit,
+    modifier: Modifier = Modifier,
+    wantsFocus: Boolean = false,
+    onFocused: () -> Unit = {},
+) {
+    val field = rememberSyncedField(state.draft.text, state.draft.revision) { onAction(ChatAction.EditDraft(it)) }
+    val focus = remember { FocusRequester() }
+    LaunchedEffect(wantsFocus) {
+        if (wantsFocus) {
+            focus.requestFocus()
+            onFocused()
+        }
+    }
     val current by rememberUpdatedState(state)
     val send = {
         // What was typed last may not have reached the state yet.
@@ -80,18 +105,26 @@ internal fun Composer(state: ChatUiState, strings: Strings, onAction: (ChatActio
         ) {
             if (state.draft.editing != null) EditingBanner(strings, onCancel = { onAction(ChatAction.CancelEdit) })
             Thumbnails(state.draft, strings, onAction)
-            InputRow(state, field, strings, send, onAction)
+            InputRow(state, field, focus, strings, send, onAction)
         }
     }
 }
 
 @Composable
-private fun InputRow(state: ChatUiState, field: SyncedField, strings: Strings, onSend: () -> Unit, onAction: (ChatAction) -> Unit) {
+private fun InputRow(
+    state: ChatUiState,
+    field: SyncedField,
+    focus: FocusRequester,
+    strings: Strings,
+    onSend: () -> Unit,
+    onAction: (ChatAction) -> Unit,
+) {
     val pick = LocalPlatform.current.pickPicture
     Surface(shape = MaterialTheme.shapes.extraLarge, color = MaterialTheme.colorScheme.surfaceContainerHigh) {
         Row(Modifier.padding(4.dp), horizontalArrangement = Arrangement.spacedBy(4.dp), verticalAlignment = Alignment.Bottom) {
             if (pick != null) IconAction(ClawIcons.Picture, strings.chat.attach, onClick = pick)
-            DraftField(field, strings, onSend, Modifier.weight(1f).padding(start = if (pick == null) 14.dp else 0.dp))
+            val start = if (pick == null) 14.dp else 0.dp
+            DraftField(field, strings, onSend, Modifier.weight(1f).padding(start = start).focusRequester(focus))
             val isBusy = state.canStop || state.isStopping
             if (isBusy) {
                 RoundButton(
@@ -116,12 +149,13 @@ private fun RoundButton(icon: ImageVector, label: String, onClick: () -> Unit, i
 @Composable
 private fun DraftField(field: SyncedField, strings: Strings, onSend: () -> Unit, modifier: Modifier) {
     val send by rememberUpdatedState(onSend)
+    val focus = LocalFocusManager.current
     val style = MaterialTheme.typography.bodyLarge.copy(color = LocalContentColor.current, textDirection = TextDirection.Content)
     BasicTextField(
         state = field.state,
         modifier = modifier
             .heightIn(min = 48.dp, max = MAX_FIELD)
-            .onPreviewKeyEvent { onKey(it, field) { send() } }
+            .onPreviewKeyEvent { onKey(it, field, focus) { send() } }
             .semantics { contentDescription = strings.chat.input },
         textStyle = style,
         cursorBrush = SolidColor(MaterialTheme.colorScheme.primary),
@@ -138,13 +172,18 @@ private fun DraftField(field: SyncedField, strings: Strings, onSend: () -> Unit,
     )
 }
 
-/** Enter sends, with Shift it begins a line. While a word is being composed, as in Chinese, it belongs to that. */
-private fun onKey(event: KeyEvent, field: SyncedField, onSend: () -> Unit): Boolean {
-    if (event.key != Key.Enter && event.key != Key.NumPadEnter) return false
+/**
+ * Enter sends, with Shift it begins a line. Tab leads on and with Shift back: who has no mouse must get out of the field. While a
+ * word is being composed, as in Chinese, both belong to that.
+ */
+private fun onKey(event: KeyEvent, field: SyncedField, focus: FocusManager, onSend: () -> Unit): Boolean {
     if (field.state.composition != null) return false
-    if (event.type == KeyEventType.KeyDown) {
-        if (event.isShiftPressed) field.newLine() else onSend()
+    val act: () -> Unit = when (event.key) {
+        Key.Enter, Key.NumPadEnter -> if (event.isShiftPressed) field::newLine else onSend
+        Key.Tab -> ({ focus.moveFocus(if (event.isShiftPressed) FocusDirection.Previous else FocusDirection.Next) })
+        else -> return false
     }
+    if (event.type == KeyEventType.KeyDown) act()
     return true
 }
 

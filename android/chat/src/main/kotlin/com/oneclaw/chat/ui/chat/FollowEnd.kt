@@ -6,17 +6,19 @@ import androidx.compose.runtime.LaunchedEffect
 import androidx.compose.runtime.Stable
 import androidx.compose.runtime.getValue
 import androidx.compose.runtime.mutableStateOf
-import androidx.compose.runtime.remember
+import androidx.compose.runtime.saveable.Saver
+import androidx.compose.runtime.saveable.rememberSaveable
 import androidx.compose.runtime.setValue
 import androidx.compose.runtime.snapshotFlow
 import com.oneclaw.chat.ChatItem
+import kotlinx.coroutines.flow.filterNotNull
 
 /**
  * Keeps the newest message in view while it grows, as long as the reader has not gone elsewhere.
  */
 @Stable
-internal class FollowEnd(private val list: LazyListState) {
-    var isFollowing by mutableStateOf(true)
+internal class FollowEnd(private val list: LazyListState, isFollowing: Boolean = true) {
+    var isFollowing by mutableStateOf(isFollowing)
         private set
 
     private var firstKey: String? = null
@@ -30,7 +32,9 @@ internal class FollowEnd(private val list: LazyListState) {
     /** Only going back, by whatever means, ends it: growth alone moves nothing. */
     suspend fun watchReader() {
         var last = Place(0, 0)
-        snapshotFlow { Place(list.firstVisibleItemIndex, list.firstVisibleItemScrollOffset) to list.canScrollForward }
+        // Before it was laid out, the list does not know that it goes on.
+        snapshotFlow { if (list.layoutInfo.totalItemsCount == 0) null else place() to list.canScrollForward }
+            .filterNotNull()
             .collect { (place, hasMore) ->
                 if (!hasMore) isFollowing = true else if (place < last) isFollowing = false
                 last = place
@@ -48,6 +52,8 @@ internal class FollowEnd(private val list: LazyListState) {
         if (at > 0) list.requestScrollToItem(at + above)
     }
 
+    private fun place() = Place(list.firstVisibleItemIndex, list.firstVisibleItemScrollOffset)
+
     private data class Place(val index: Int, val offset: Int) : Comparable<Place> {
         override fun compareTo(other: Place) = compareValuesBy(this, other, Place::index, Place::offset)
     }
@@ -56,11 +62,17 @@ internal class FollowEnd(private val list: LazyListState) {
         val last = list.layoutInfo.totalItemsCount - 1
         if (last >= 0) list.requestScrollToItem(last)
     }
+
+    companion object {
+        /** Where the reader is, is kept by [list] itself. */
+        fun saver(list: LazyListState): Saver<FollowEnd, Boolean> =
+            Saver(save = { it.isFollowing }, restore = { FollowEnd(list, it) })
+    }
 }
 
 @Composable
 internal fun rememberEnd(list: LazyListState, items: List<ChatItem>, above: Int): FollowEnd {
-    val end = remember(list) { FollowEnd(list) }
+    val end = rememberSaveable(list, saver = FollowEnd.saver(list)) { FollowEnd(list) }
     LaunchedEffect(end) { end.watchReader() }
     LaunchedEffect(end) { end.watchContent() }
     LaunchedEffect(end, items.firstOrNull()?.key) { end.onFirst(items.map { it.key }, above) }

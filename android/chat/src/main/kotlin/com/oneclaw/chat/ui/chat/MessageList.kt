@@ -24,15 +24,19 @@ import androidx.compose.ui.Modifier
 import androidx.compose.ui.draw.alpha
 import androidx.compose.ui.platform.testTag
 import androidx.compose.ui.unit.dp
+import com.oneclaw.chat.CallKeys
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.ChatItem
 import com.oneclaw.chat.ChatUiState
+import com.oneclaw.chat.Failure
 import com.oneclaw.chat.LivePart
 import com.oneclaw.chat.LiveTurn
 import com.oneclaw.chat.StreamedText
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.TurnPhase
+import com.oneclaw.chat.ui.markdown.LARGE_TEXT
 import com.oneclaw.chat.ui.markdown.Markdown
+import com.oneclaw.chat.ui.markdown.PlainText
 import com.oneclaw.chat.ui.theme.ClawIcons
 
 /** The tag of the list, for tests. */
@@ -48,6 +52,7 @@ private const val AT_THE_END = 100_000
 @Composable
 internal fun MessageList(state: ChatUiState, strings: Strings, onAction: (ChatAction) -> Unit, modifier: Modifier = Modifier) {
     val list = rememberLazyListState(initialFirstVisibleItemIndex = AT_THE_END)
+    val folds = rememberFolds()
     val end = rememberEnd(list, state.items, above = if (state.hasEarlier) 1 else 0)
     Box(modifier) {
         LazyColumn(
@@ -58,8 +63,9 @@ internal fun MessageList(state: ChatUiState, strings: Strings, onAction: (ChatAc
             horizontalAlignment = Alignment.CenterHorizontally,
         ) {
             if (state.hasEarlier) row("earlier") { EarlierRow(state.isLoadingEarlier, strings, onAction) }
-            storedRows(state, strings, onAction)
-            state.turns.forEach { liveRows(it, strings, onAction) }
+            storedRows(state, folds, strings, onAction)
+            val calls = CallKeys(state.items)
+            state.turns.forEach { liveRows(it, calls, folds, strings, onAction) }
             state.looseFailure?.let { row("failure") { LooseFailureRow(it, state.canRetry, strings, onAction) } }
             item("end") { Spacer(Modifier.height(1.dp)) }
         }
@@ -70,10 +76,10 @@ internal fun MessageList(state: ChatUiState, strings: Strings, onAction: (ChatAc
 }
 
 /** A row no wider than is comfortable to read. */
-private fun LazyListScope.row(key: String, content: @Composable () -> Unit) =
-    item(key) { Box(Modifier.widthIn(max = MAX_WIDTH).fillMaxWidth()) { content() } }
+private fun LazyListScope.row(key: String, type: Any? = null, modifier: Modifier = Modifier, content: @Composable () -> Unit) =
+    item(key, type) { Box(Modifier.widthIn(max = MAX_WIDTH).fillMaxWidth().then(modifier)) { content() } }
 
-private fun LazyListScope.storedRows(state: ChatUiState, strings: Strings, onAction: (ChatAction) -> Unit) {
+private fun LazyListScope.storedRows(state: ChatUiState, folds: Folds, strings: Strings, onAction: (ChatAction) -> Unit) {
     val items = state.items
     val boundary = items.indexOf(ChatItem.Boundary)
     val isQuiet = state.isQuiet
@@ -82,46 +88,30 @@ private fun LazyListScope.storedRows(state: ChatUiState, strings: Strings, onAct
         val isLast = index == items.lastIndex && state.turns.isEmpty()
         val isStep = items.getOrNull(index + 1) is ChatItem.Tool
         val canRetry = isLast && state.canRetry
-        item(item.key, item::class) {
-            Box(Modifier.widthIn(max = MAX_WIDTH).fillMaxWidth().then(alpha)) {
-                StoredRow(item, isStep, isQuiet, canRetry, strings, onAction)
+        // What is stored of an error does not say what kind it is; of the last one it may still be known.
+        val code = (state.failure as? Failure.Reported)?.code?.takeIf { isLast }
+        row(item.key, item::class, alpha) {
+            when (item) {
+                is ChatItem.User -> UserRow(item, isQuiet, strings, onAction)
+                is ChatItem.Reply -> ReplyRow(item, isStep, isQuiet, folds, strings, onAction)
+                is ChatItem.Tool -> FoldedTool(item, item.key, item.arguments, folds, strings)
+                is ChatItem.Failed -> StoredFailureRow(item.text, code, canRetry, strings, onAction)
+                is ChatItem.Note -> NoteRow(item.text, strings, onAction)
+                is ChatItem.Boundary -> BoundaryRow(strings, onAction)
             }
         }
     }
 }
 
-@Composable
-private fun StoredRow(
-    item: ChatItem,
-    isStep: Boolean,
-    isQuiet: Boolean,
-    canRetry: Boolean,
-    strings: Strings,
-    onAction: (ChatAction) -> Unit,
-) {
-    when (item) {
-        is ChatItem.User -> UserRow(item, isQuiet, strings, onAction)
-        is ChatItem.Reply -> ReplyRow(item, isStep, isQuiet, strings, onAction)
-        is ChatItem.Tool -> ToolCard(item, item.arguments, strings)
-        is ChatItem.Failed -> FailureRow(
-            item.text,
-            text = null,
-            strings,
-            onRetry = if (canRetry) ({ onAction(ChatAction.Retry) }) else null,
-        )
-        is ChatItem.Note -> NoteRow(item.text, strings, onAction)
-        is ChatItem.Boundary -> BoundaryRow(strings, onAction)
-    }
-}
-
-private fun LazyListScope.liveRows(turn: LiveTurn, strings: Strings, onAction: (ChatAction) -> Unit) {
+private fun LazyListScope.liveRows(turn: LiveTurn, calls: CallKeys, folds: Folds, strings: Strings, onAction: (ChatAction) -> Unit) {
     val name = "turn-${turn.id}"
     turn.bubble?.let { row("$name-bubble") { Bubble(it.text, it.attachments, strings) } }
     // The growing reply takes the place it will have once it is complete.
     val parts = turn.parts + listOfNotNull(turn.open)
     parts.forEachIndexed { index, part ->
         val isGrowing = index == turn.parts.size
-        row("$name-part-$index") { LiveRow(part, isGrowing, strings, onAction) }
+        val key = if (part is LivePart.Tool) calls.next(part.card.callId) else "$name-part-$index"
+        row(key) { LiveRow(part, key, isGrowing, folds, strings, onAction) }
     }
     if (turn.isWaiting) {
         val text = if (turn.phase == TurnPhase.STOPPING) strings.chat.stopping else strings.chat.waiting
@@ -130,23 +120,41 @@ private fun LazyListScope.liveRows(turn: LiveTurn, strings: Strings, onAction: (
 }
 
 @Composable
-private fun LiveRow(part: LivePart, isGrowing: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
+private fun LiveRow(
+    part: LivePart,
+    key: String,
+    isGrowing: Boolean,
+    folds: Folds,
+    strings: Strings,
+    onAction: (ChatAction) -> Unit,
+) {
     when (part) {
-        is LivePart.Reply -> Column(verticalArrangement = Arrangement.spacedBy(8.dp)) {
-            if (!part.thinking.isEmpty) ThinkingCard(part.thinking.text, isGrowing && part.text.isEmpty, strings)
+        is LivePart.Reply -> ReplyColumn(strings) {
+            if (!part.thinking.isEmpty) {
+                val isThinking = isGrowing && part.text.isEmpty
+                ThinkingCard(part.thinking.text, isThinking, folds.isOpen(key), onToggle = { folds.toggle(key) }, strings)
+            }
             if (!part.text.isEmpty) StreamedMarkdown(part.text, strings, onAction)
         }
-        is LivePart.Tool -> ToolCard(part.card, part.arguments.text.ifEmpty { part.card.arguments }, strings)
+        is LivePart.Tool -> FoldedTool(part.card, key, part.arguments.text.ifEmpty { part.card.arguments }, folds, strings)
     }
 }
 
-/** Only the last block is read again when more comes. */
+@Composable
+private fun FoldedTool(tool: ChatItem.Tool, key: String, arguments: String, folds: Folds, strings: Strings) =
+    ToolCard(tool, arguments, folds.isOpen(key), onToggle = { folds.toggle(key) }, strings)
+
+/** Only the last block is read again when more comes; not even that, if it has become large. */
 @Composable
 private fun StreamedMarkdown(text: StreamedText, strings: Strings, onAction: (ChatAction) -> Unit) {
     SelectionContainer {
         Column(verticalArrangement = Arrangement.spacedBy(10.dp)) {
             text.blocks.forEach { Markdown(it, strings, onAction) }
-            if (text.open.isNotBlank()) Markdown(text.open, strings, onAction)
+            if (text.open.length >= LARGE_TEXT) {
+                PlainText(text.open)
+            } else if (text.open.isNotBlank()) {
+                Markdown(text.open, strings, onAction)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ import androidx.compose.foundation.clickable
 import androidx.compose.foundation.layout.Arrangement
 import androidx.compose.foundation.layout.Box
 import androidx.compose.foundation.layout.Column
+import androidx.compose.foundation.layout.ColumnScope
 import androidx.compose.foundation.layout.Row
 import androidx.compose.foundation.layout.fillMaxWidth
 import androidx.compose.foundation.layout.heightIn
@@ -32,6 +33,7 @@ import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
 import androidx.compose.ui.graphics.vector.ImageVector
 import androidx.compose.ui.semantics.contentDescription
+import androidx.compose.ui.semantics.isTraversalGroup
 import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.text.style.TextDirection
 import androidx.compose.ui.text.style.TextOverflow
@@ -92,6 +94,8 @@ internal fun UserRow(item: ChatItem.User, isQuiet: Boolean, strings: Strings, on
 @Composable
 internal fun Bubble(text: String, attachments: List<Attachment>, strings: Strings, onClick: (() -> Unit)? = null) {
     val click = if (onClick == null) Modifier else Modifier.clickable(onClickLabel = strings.chat.actions, onClick = onClick)
+    // The author is read out together with the text.
+    val author = Modifier.semantics(mergeDescendants = true) { contentDescription = strings.chat.you }
     Box(Modifier.fillMaxWidth().padding(start = 48.dp), contentAlignment = Alignment.CenterEnd) {
         Surface(
             Modifier.widthIn(max = MAX_BUBBLE),
@@ -100,7 +104,7 @@ internal fun Bubble(text: String, attachments: List<Attachment>, strings: String
             contentColor = MaterialTheme.colorScheme.onPrimaryContainer,
         ) {
             Column(
-                click.heightIn(min = 48.dp).padding(horizontal = 16.dp, vertical = 12.dp),
+                click.then(author).heightIn(min = 48.dp).padding(horizontal = 16.dp, vertical = 12.dp),
                 verticalArrangement = Arrangement.spacedBy(8.dp, Alignment.CenterVertically),
             ) {
                 Pictures(attachments, strings)
@@ -135,10 +139,19 @@ private fun MessageMenu(isOpen: Boolean, actions: List<MessageAction>, onClose: 
  * @param isStep whether tools follow: then the turn is not over, and a menu takes the place of the row of icons
  */
 @Composable
-internal fun ReplyRow(item: ChatItem.Reply, isStep: Boolean, isQuiet: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
+internal fun ReplyRow(
+    item: ChatItem.Reply,
+    isStep: Boolean,
+    isQuiet: Boolean,
+    folds: Folds,
+    strings: Strings,
+    onAction: (ChatAction) -> Unit,
+) {
     val actions = actionsOf(item, isQuiet, strings, onAction)
-    Column(Modifier.fillMaxWidth(), verticalArrangement = Arrangement.spacedBy(8.dp)) {
-        item.thinking?.let { ThinkingCard(it, isGrowing = false, strings) }
+    ReplyColumn(strings) {
+        item.thinking?.let {
+            ThinkingCard(it, isGrowing = false, folds.isOpen(item.key), onToggle = { folds.toggle(item.key) }, strings)
+        }
         if (item.text.isNotBlank()) {
             Row {
                 SelectionContainer(Modifier.weight(1f)) { Markdown(item.text, strings, onAction) }
@@ -149,6 +162,16 @@ internal fun ReplyRow(item: ChatItem.Reply, isStep: Boolean, isQuiet: Boolean, s
         if (item.isPinned) PinnedLabel(strings)
         if (!isStep) ReplyActions(item, actions, strings)
     }
+}
+
+/** What belongs to one reply. It has many parts, so who wrote it is read out once, before them. */
+@Composable
+internal fun ReplyColumn(strings: Strings, content: @Composable ColumnScope.() -> Unit) {
+    val author = Modifier.semantics {
+        isTraversalGroup = true
+        contentDescription = strings.chat.assistant
+    }
+    Column(Modifier.fillMaxWidth().then(author), verticalArrangement = Arrangement.spacedBy(8.dp), content = content)
 }
 
 @Composable

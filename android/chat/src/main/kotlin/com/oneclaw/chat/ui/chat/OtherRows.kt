@@ -33,6 +33,7 @@ import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.Failure
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.ui.markdown.Markdown
+import com.oneclaw.core.ErrorCode
 
 /** Something went wrong. [onRetry] and [onDismiss] are null where that is not offered. */
 @Composable
@@ -73,6 +74,17 @@ private fun RetryButton(strings: Strings, onClick: () -> Unit) {
         Icon(Icons.Filled.Refresh, contentDescription = null, Modifier.padding(end = 8.dp).size(18.dp))
         Text(strings.common.retry)
     }
+}
+
+/** An error among the messages. The core's words are in English: they follow those of the app, which has none without [code]. */
+@Composable
+internal fun StoredFailureRow(text: String, code: ErrorCode?, canRetry: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
+    FailureRow(
+        code?.let(strings::of) ?: strings.problems.unknown,
+        text,
+        strings,
+        onRetry = if (canRetry) ({ onAction(ChatAction.Retry) }) else null,
+    )
 }
 
 /** An error that is not stored among the messages. */

@@ -42,7 +42,7 @@ internal fun LineField(
     isReadOnly: Boolean = false,
     onDone: (() -> Unit)? = null,
 ) {
-    val field = rememberSyncedField(text, onChange)
+    val field = rememberSyncedField(text, onChange = onChange)
     val below = error ?: hint
     OutlinedTextField(
         state = field.state,
@@ -70,7 +70,7 @@ internal fun SecretField(
     error: String? = null,
 ) {
     var isShown by remember { mutableStateOf(false) }
-    val field = rememberSecretField(text, onChange)
+    val field = rememberSyncedField(text, onChange = onChange)
     val below = error ?: hint
     OutlinedSecureTextField(
         state = field.state,

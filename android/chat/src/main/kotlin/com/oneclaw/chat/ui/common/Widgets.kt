@@ -17,6 +17,8 @@ import androidx.compose.material3.Icon
 import androidx.compose.material3.IconButton
 import androidx.compose.material3.LocalContentColor
 import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.SnackbarHost
+import androidx.compose.material3.SnackbarHostState
 import androidx.compose.material3.Text
 import androidx.compose.material3.TextButton
 import androidx.compose.runtime.Composable
@@ -113,7 +115,7 @@ internal fun ConfirmDialog(
     )
 }
 
-/** A dialog with fields. Without [cancel] there is only one way out. */
+/** A dialog with fields, and the Snackbar below them. Without [cancel] there is only one way out. */
 @Composable
 internal fun FormDialog(
     title: String,
@@ -122,17 +124,21 @@ internal fun FormDialog(
     onConfirm: () -> Unit,
     onCancel: () -> Unit,
     canConfirm: Boolean = true,
+    snackbar: SnackbarHostState? = null,
     content: @Composable ColumnScope.() -> Unit,
 ) {
     AlertDialog(
         onDismissRequest = onCancel,
         title = { Text(title) },
         text = {
-            Column(
-                Modifier.fillMaxWidth().verticalScroll(rememberScrollState()),
-                verticalArrangement = Arrangement.spacedBy(12.dp),
-                content = content,
-            )
+            Column {
+                Column(
+                    Modifier.weight(1f, fill = false).fillMaxWidth().verticalScroll(rememberScrollState()),
+                    verticalArrangement = Arrangement.spacedBy(12.dp),
+                    content = content,
+                )
+                if (snackbar != null) SnackbarHost(snackbar)
+            }
         },
         confirmButton = { TextButton(onClick = onConfirm, enabled = canConfirm) { Text(confirm) } },
         dismissButton = cancel?.let { { TextButton(onClick = onCancel) { Text(it) } } },

@@ -15,12 +15,11 @@ import androidx.compose.material3.ButtonDefaults
 import androidx.compose.material3.ExperimentalMaterial3Api
 import androidx.compose.material3.HorizontalDivider
 import androidx.compose.material3.MaterialTheme
-import androidx.compose.material3.ModalBottomSheet
 import androidx.compose.material3.OutlinedTextField
+import androidx.compose.material3.SnackbarHostState
 import androidx.compose.material3.Surface
 import androidx.compose.material3.Text
 import androidx.compose.material3.TextButton
-import androidx.compose.material3.rememberModalBottomSheetState
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
@@ -35,6 +34,7 @@ import com.oneclaw.chat.ui.common.ConfirmDialog
 import com.oneclaw.chat.ui.common.IconAction
 import com.oneclaw.chat.ui.common.Loading
 import com.oneclaw.chat.ui.common.SectionTitle
+import com.oneclaw.chat.ui.common.Sheet
 import com.oneclaw.chat.ui.common.rememberSyncedField
 import com.oneclaw.chat.ui.markdown.Markdown
 import com.oneclaw.core.ContextStatus
@@ -44,15 +44,17 @@ import com.oneclaw.core.MessageKind
 /**
  * How full the window is, what was summarised, and what can be done about it.
  *
- * @param isQuiet whether nothing is being received: only then can it be changed
+ * @param isQuiet whether nothing is being received or changed: only then can it be changed
  */
-@OptIn(ExperimentalMaterial3Api::class)
 @Composable
-fun ContextSheet(state: ContextSheetState, isQuiet: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
-    ModalBottomSheet(
-        onDismissRequest = { onAction(ChatAction.CloseContext) },
-        sheetState = rememberModalBottomSheetState(skipPartiallyExpanded = true),
-    ) {
+fun ContextSheet(
+    state: ContextSheetState,
+    isQuiet: Boolean,
+    strings: Strings,
+    onAction: (ChatAction) -> Unit,
+    snackbar: SnackbarHostState? = null,
+) {
+    Sheet(onDismiss = { onAction(ChatAction.CloseContext) }, snackbar) {
         Column(
             Modifier.verticalScroll(rememberScrollState()).padding(start = 24.dp, end = 24.dp, bottom = 32.dp),
             verticalArrangement = Arrangement.spacedBy(16.dp),

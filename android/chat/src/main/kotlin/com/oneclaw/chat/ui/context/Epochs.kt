@@ -1,26 +1,19 @@
 package com.oneclaw.chat.ui.context
 
 import androidx.compose.animation.AnimatedVisibility
-import androidx.compose.foundation.clickable
 import androidx.compose.foundation.layout.Arrangement
 import androidx.compose.foundation.layout.Column
-import androidx.compose.foundation.layout.Row
-import androidx.compose.foundation.layout.heightIn
+import androidx.compose.foundation.layout.PaddingValues
 import androidx.compose.foundation.layout.padding
 import androidx.compose.foundation.layout.size
 import androidx.compose.foundation.text.selection.SelectionContainer
-import androidx.compose.material.icons.Icons
-import androidx.compose.material.icons.filled.KeyboardArrowDown
 import androidx.compose.material3.Icon
 import androidx.compose.material3.MaterialTheme
 import androidx.compose.material3.OutlinedCard
 import androidx.compose.material3.Text
 import androidx.compose.material3.TextButton
 import androidx.compose.runtime.Composable
-import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
-import androidx.compose.ui.draw.rotate
-import androidx.compose.ui.semantics.Role
 import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.ContextSheetState
@@ -28,6 +21,7 @@ import com.oneclaw.chat.Strings
 import com.oneclaw.chat.fill
 import com.oneclaw.chat.formatTokens
 import com.oneclaw.chat.ui.LocalPlatform
+import com.oneclaw.chat.ui.common.FoldHeader
 import com.oneclaw.chat.ui.markdown.Markdown
 import com.oneclaw.chat.ui.theme.ClawIcons
 import com.oneclaw.core.EpochInfo
@@ -69,19 +63,17 @@ internal fun Epochs(
 private fun Header(epoch: EpochInfo, isOpen: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
     val details = listOfNotNull(
         sizesOf(epoch, strings),
+        epoch.reason?.let(strings::of),
+        epoch.strategy?.let(strings::of),
         epoch.model,
         strings.context.fallback.takeIf { epoch.isFallback },
         LocalPlatform.current.formatTime(epoch.createdAt),
     )
-    Row(
-        Modifier
-            .clickable(
-                onClickLabel = if (isOpen) strings.common.collapse else strings.common.expand,
-                role = Role.Button,
-            ) { onAction(ChatAction.ToggleEpoch(epoch.number)) }
-            .heightIn(min = 48.dp)
-            .padding(horizontal = 14.dp, vertical = 10.dp),
-        verticalAlignment = Alignment.CenterVertically,
+    FoldHeader(
+        isOpen,
+        onToggle = { onAction(ChatAction.ToggleEpoch(epoch.number)) },
+        strings,
+        PaddingValues(horizontal = 14.dp, vertical = 10.dp),
     ) {
         Column(Modifier.weight(1f)) {
             Text(strings.context.epochText.fill(epoch.number, epoch.messages), style = MaterialTheme.typography.titleSmall)
@@ -91,7 +83,6 @@ private fun Header(epoch: EpochInfo, isOpen: Boolean, strings: Strings, onAction
                 color = MaterialTheme.colorScheme.onSurfaceVariant,
             )
         }
-        Icon(Icons.Filled.KeyboardArrowDown, contentDescription = null, Modifier.rotate(if (isOpen) 180f else 0f))
     }
 }
 

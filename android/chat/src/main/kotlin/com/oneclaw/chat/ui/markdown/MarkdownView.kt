@@ -50,10 +50,10 @@ import com.oneclaw.chat.ui.theme.codeStyle
 private val BLOCK_GAP = 10.dp
 private val MARK_WIDTH = 24.dp
 
-/** A text in Markdown. Read once for each text: a growing one is best given in pieces. */
+/** A text in Markdown. Read once for each text: a growing one is best given in pieces. A large one is shown in part until then. */
 @Composable
 fun Markdown(text: String, strings: Strings, onAction: (ChatAction) -> Unit, modifier: Modifier = Modifier) {
-    val blocks = remember(text) { parseMarkdown(text) }
+    val blocks = rememberBlocks(text) ?: return PlainText(text.take(LARGE_TEXT), modifier)
     Column(modifier, verticalArrangement = Arrangement.spacedBy(BLOCK_GAP)) {
         blocks.forEach { BlockView(it, strings, onAction) }
     }

@@ -12,13 +12,11 @@ import androidx.compose.foundation.lazy.items
 import androidx.compose.foundation.selection.selectable
 import androidx.compose.material.icons.Icons
 import androidx.compose.material.icons.filled.Check
-import androidx.compose.material3.ExperimentalMaterial3Api
 import androidx.compose.material3.Icon
 import androidx.compose.material3.MaterialTheme
-import androidx.compose.material3.ModalBottomSheet
+import androidx.compose.material3.SnackbarHostState
 import androidx.compose.material3.Surface
 import androidx.compose.material3.Text
-import androidx.compose.material3.rememberModalBottomSheetState
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
@@ -38,16 +36,18 @@ import com.oneclaw.chat.formatTokens
 import com.oneclaw.chat.ref
 import com.oneclaw.chat.ui.common.ConfirmDialog
 import com.oneclaw.chat.ui.common.SectionTitle
+import com.oneclaw.chat.ui.common.Sheet
 import com.oneclaw.core.Model
 
 /** The choice of the model that answers next. */
-@OptIn(ExperimentalMaterial3Api::class)
 @Composable
-fun ModelPickerSheet(state: ModelPickerState, strings: Strings, onAction: (ChatAction) -> Unit) {
-    ModalBottomSheet(
-        onDismissRequest = { onAction(ChatAction.ClosePicker) },
-        sheetState = rememberModalBottomSheetState(skipPartiallyExpanded = true),
-    ) { ModelPickerContent(state, strings, onAction) }
+fun ModelPickerSheet(
+    state: ModelPickerState,
+    strings: Strings,
+    onAction: (ChatAction) -> Unit,
+    snackbar: SnackbarHostState? = null,
+) {
+    Sheet(onDismiss = { onAction(ChatAction.ClosePicker) }, snackbar) { ModelPickerContent(state, strings, onAction) }
     state.warning?.let { WarningDialog(it, strings, onAction) }
 }
 
@@ -97,8 +97,7 @@ private fun GroupTitle(group: ModelGroup, strings: Strings) {
 
 @Composable
 private fun ModelRow(model: Model, isSelected: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
-    val window = model.window?.let { strings.models.windowText.fill(formatTokens(it)) } ?: strings.models.windowUnknown
-    val details = listOfNotNull(window, strings.models.default.takeIf { model.isDefault }).joinToString(" · ")
+    val details = listOfNotNull(strings.windowOf(model.window), strings.models.default.takeIf { model.isDefault }).joinToString(" · ")
     Surface(
         shape = MaterialTheme.shapes.medium,
         color = if (isSelected) MaterialTheme.colorScheme.secondaryContainer else Color.Transparent,

@@ -16,7 +16,7 @@ internal fun SessionDialogs(state: SessionListState, strings: Strings, onAction:
     state.purging?.let { session ->
         ConfirmDialog(
             title = strings.sessions.purgeQuestion,
-            text = strings.sessions.purgeText.fill(session.title.ifBlank { strings.sessions.untitled }),
+            text = strings.sessions.purgeText.fill(strings.titleOf(session.title)),
             confirm = strings.common.delete,
             cancel = strings.common.cancel,
             onConfirm = { onAction(ChatAction.ConfirmPurge) },

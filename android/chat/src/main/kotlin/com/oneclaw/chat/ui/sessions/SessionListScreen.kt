@@ -1,5 +1,6 @@
 package com.oneclaw.chat.ui.sessions
 
+import androidx.compose.foundation.layout.Arrangement
 import androidx.compose.foundation.layout.Box
 import androidx.compose.foundation.layout.Column
 import androidx.compose.foundation.layout.PaddingValues
@@ -21,6 +22,7 @@ import androidx.compose.material3.ExperimentalMaterial3Api
 import androidx.compose.material3.ExtendedFloatingActionButton
 import androidx.compose.material3.Icon
 import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.OutlinedButton
 import androidx.compose.material3.Scaffold
 import androidx.compose.material3.SnackbarHost
 import androidx.compose.material3.SnackbarHostState
@@ -30,9 +32,14 @@ import androidx.compose.material3.TextFieldDefaults
 import androidx.compose.material3.TopAppBar
 import androidx.compose.runtime.Composable
 import androidx.compose.runtime.LaunchedEffect
+import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
 import androidx.compose.ui.graphics.Color
 import androidx.compose.ui.platform.testTag
+import androidx.compose.ui.semantics.LiveRegionMode
+import androidx.compose.ui.semantics.liveRegion
+import androidx.compose.ui.semantics.semantics
+import androidx.compose.ui.text.style.TextAlign
 import androidx.compose.ui.text.style.TextOverflow
 import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.ChatAction
@@ -166,12 +173,28 @@ private fun SessionRows(
         items(state.sessions, key = { it.id }) { session ->
             SessionRow(session, isOpen = session.id == openId, isBusy = session.id in busy, strings, onAction, Modifier.animateItem())
         }
-        if (state.isLoading || state.hasMore) {
+        if (state.canRetry) {
+            // What was read is read again; then the list goes on from where it ends.
+            item("failed") { FailedRow(strings, onRetry = { onAction(ChatAction.Search(state.search)) }) }
+        } else if (state.isLoading || state.hasMore) {
             item("more") {
                 Box { Loading(strings.common.loading) }
-                if (state.hasMore) LaunchedEffect(state.next) { onAction(ChatAction.LoadMoreSessions) }
+                // Not while the list is read: that would be left aside, and not asked for again.
+                if (state.hasMore && !state.isLoading) LaunchedEffect(state.next) { onAction(ChatAction.LoadMoreSessions) }
             }
         }
+    }
+}
+
+@Composable
+private fun FailedRow(strings: Strings, onRetry: () -> Unit) {
+    Column(
+        Modifier.fillMaxWidth().padding(16.dp).semantics { liveRegion = LiveRegionMode.Polite },
+        horizontalAlignment = Alignment.CenterHorizontally,
+        verticalArrangement = Arrangement.spacedBy(8.dp),
+    ) {
+        Text(strings.sessions.failed, textAlign = TextAlign.Center, color = MaterialTheme.colorScheme.error)
+        OutlinedButton(onRetry) { Text(strings.common.retry) }
     }
 }
 

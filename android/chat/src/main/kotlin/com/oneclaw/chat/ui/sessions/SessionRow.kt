@@ -74,7 +74,7 @@ internal fun SessionRow(
 private fun TitleLine(session: Session, isBusy: Boolean, strings: Strings) {
     Row(verticalAlignment = Alignment.CenterVertically, horizontalArrangement = Arrangement.spacedBy(8.dp)) {
         Text(
-            session.title.ifBlank { strings.sessions.untitled },
+            strings.titleOf(session.title),
             Modifier.weight(1f),
             style = MaterialTheme.typography.titleMedium.copy(textDirection = TextDirection.Content),
             maxLines = 1,

@@ -10,6 +10,7 @@ import androidx.compose.material3.MaterialTheme
 import androidx.compose.material3.SegmentedButton
 import androidx.compose.material3.SegmentedButtonDefaults
 import androidx.compose.material3.SingleChoiceSegmentedButtonRow
+import androidx.compose.material3.SnackbarHostState
 import androidx.compose.material3.Text
 import androidx.compose.material3.TextButton
 import androidx.compose.runtime.Composable
@@ -23,8 +24,6 @@ import com.oneclaw.chat.ModelForm
 import com.oneclaw.chat.ModelOffer
 import com.oneclaw.chat.ProviderForm
 import com.oneclaw.chat.Strings
-import com.oneclaw.chat.fill
-import com.oneclaw.chat.formatTokens
 import com.oneclaw.chat.ui.common.FormDialog
 import com.oneclaw.chat.ui.common.LineField
 import com.oneclaw.chat.ui.common.Loading
@@ -36,8 +35,8 @@ import com.oneclaw.core.ProviderKind
 
 /** A service: its name, address and key. What is wrong is said from the first attempt to save. */
 @Composable
-internal fun ProviderDialog(form: ProviderForm, strings: Strings, onAction: (ChatAction) -> Unit) {
-    val change = { changed: ProviderForm -> onAction(ChatAction.ChangeProvider(changed)) }
+internal fun ProviderDialog(form: ProviderForm, strings: Strings, snackbar: SnackbarHostState?, onAction: (ChatAction) -> Unit) {
+    val edit = rememberFormEdits(form) { onAction(ChatAction.ChangeProvider(it)) }
     val words = { error: FieldError? -> error?.takeIf { form.showsErrors }?.let(strings::of) }
     FormDialog(
         title = if (form.id == null) strings.settings.addProvider else strings.settings.editProvider,
@@ -46,26 +45,27 @@ internal fun ProviderDialog(form: ProviderForm, strings: Strings, onAction: (Cha
         onConfirm = { onAction(ChatAction.SaveProvider) },
         onCancel = { onAction(ChatAction.CloseProvider) },
         canConfirm = !form.isSaving,
+        snackbar = snackbar,
     ) {
-        LineField(form.name, { change(form.copy(name = it)) }, strings.settings.name, error = words(form.nameError))
-        KindChoice(form, strings, change)
+        LineField(form.name, { name -> edit { it.copy(name = name) } }, strings.settings.name, error = words(form.nameError))
+        KindChoice(form.kind, strings) { kind -> edit { it.copy(kind = kind) } }
         LineField(
             form.baseUrl,
-            { change(form.copy(baseUrl = it)) },
+            { url -> edit { it.copy(baseUrl = url) } },
             strings.settings.baseUrl,
             error = words(form.baseUrlError),
             keyboard = KeyboardType.Uri,
         )
         SecretField(
             form.key,
-            { change(form.copy(key = it)) },
+            { key -> edit { it.copy(key = key) } },
             strings.settings.key,
             strings.settings.showKey,
             strings.settings.hideKey,
             hint = strings.settings.keyHint.takeIf { form.hasKey },
             error = words(form.keyError),
         )
-        SwitchRow(strings.settings.active, form.isActive, { change(form.copy(isActive = it)) })
+        SwitchRow(strings.settings.active, form.isActive, { isActive -> edit { it.copy(isActive = isActive) } })
         form.id?.let { id ->
             if (form.hasKey) DangerButton(strings.settings.removeKey) { onAction(ChatAction.RemoveKey(id)) }
             if (!form.isPreset) DangerButton(strings.settings.removeProvider) { onAction(ChatAction.RemoveProvider(id)) }
@@ -74,14 +74,14 @@ internal fun ProviderDialog(form: ProviderForm, strings: Strings, onAction: (Cha
 }
 
 @Composable
-private fun KindChoice(form: ProviderForm, strings: Strings, onChange: (ProviderForm) -> Unit) {
+private fun KindChoice(chosen: ProviderKind, strings: Strings, onChange: (ProviderKind) -> Unit) {
     Column {
         Text(strings.settings.kind, style = MaterialTheme.typography.labelMedium, color = MaterialTheme.colorScheme.onSurfaceVariant)
         SingleChoiceSegmentedButtonRow(Modifier.fillMaxWidth()) {
             ProviderKind.entries.forEachIndexed { index, kind ->
                 SegmentedButton(
-                    selected = kind == form.kind,
-                    onClick = { onChange(form.copy(kind = kind)) },
+                    selected = kind == chosen,
+                    onClick = { onChange(kind) },
                     shape = SegmentedButtonDefaults.itemShape(index, ProviderKind.entries.size),
                     icon = {},
                 ) { Text(kind.brand, maxLines = 1, overflow = TextOverflow.Ellipsis, style = MaterialTheme.typography.labelMedium) }
@@ -100,8 +100,8 @@ private val ProviderKind.brand: String
 
 /** A model: its id, and how much it takes. */
 @Composable
-internal fun ModelDialog(form: ModelForm, strings: Strings, onAction: (ChatAction) -> Unit) {
-    val change = { changed: ModelForm -> onAction(ChatAction.ChangeModel(changed)) }
+internal fun ModelDialog(form: ModelForm, strings: Strings, snackbar: SnackbarHostState?, onAction: (ChatAction) -> Unit) {
+    val edit = rememberFormEdits(form) { onAction(ChatAction.ChangeModel(it)) }
     val words = { error: FieldError? -> error?.takeIf { form.showsErrors }?.let(strings::of) }
     FormDialog(
         title = if (form.isNew) strings.settings.addModel else strings.settings.editModel,
@@ -110,18 +110,19 @@ internal fun ModelDialog(form: ModelForm, strings: Strings, onAction: (ChatActio
         onConfirm = { onAction(ChatAction.SaveModel) },
         onCancel = { onAction(ChatAction.CloseModel) },
         canConfirm = !form.isSaving,
+        snackbar = snackbar,
     ) {
         LineField(
             form.id,
-            { change(form.copy(id = it)) },
+            { id -> edit { it.copy(id = id) } },
             strings.settings.modelId,
             error = words(form.idError),
             isReadOnly = !form.isNew,
         )
-        LineField(form.displayName, { change(form.copy(displayName = it)) }, strings.settings.displayName)
+        LineField(form.displayName, { name -> edit { it.copy(displayName = name) } }, strings.settings.displayName)
         LineField(
             form.window,
-            { change(form.copy(window = it)) },
+            { window -> edit { it.copy(window = window) } },
             strings.settings.window,
             hint = strings.settings.unknownHint,
             error = words(form.windowError),
@@ -129,7 +130,7 @@ internal fun ModelDialog(form: ModelForm, strings: Strings, onAction: (ChatActio
         )
         LineField(
             form.maxOutput,
-            { change(form.copy(maxOutput = it)) },
+            { most -> edit { it.copy(maxOutput = most) } },
             strings.settings.maxOutput,
             hint = strings.settings.unknownHint,
             error = words(form.maxOutputError),
@@ -160,13 +161,14 @@ private fun DangerButton(text: String, onClick: () -> Unit) {
 
 /** The models that a service says it has; one of them can be taken over. */
 @Composable
-internal fun OfferDialog(offer: ModelOffer, strings: Strings, onAction: (ChatAction) -> Unit) {
+internal fun OfferDialog(offer: ModelOffer, strings: Strings, snackbar: SnackbarHostState?, onAction: (ChatAction) -> Unit) {
     FormDialog(
         title = strings.settings.models,
         confirm = strings.common.close,
         cancel = null,
         onConfirm = { onAction(ChatAction.CloseOffer) },
         onCancel = { onAction(ChatAction.CloseOffer) },
+        snackbar = snackbar,
     ) {
         if (offer.isLoading) Loading(strings.common.loading)
         offer.problem?.let { Text(strings.of(it), color = MaterialTheme.colorScheme.error) }
@@ -177,7 +179,6 @@ internal fun OfferDialog(offer: ModelOffer, strings: Strings, onAction: (ChatAct
 
 @Composable
 private fun OfferLine(model: ListedModel, strings: Strings, onClick: () -> Unit) {
-    val window = model.window?.let { strings.models.windowText.fill(formatTokens(it)) } ?: strings.models.windowUnknown
     Column(
         Modifier
             .fillMaxWidth()
@@ -187,7 +188,7 @@ private fun OfferLine(model: ListedModel, strings: Strings, onClick: () -> Unit)
     ) {
         Text(model.displayName ?: model.id, style = MaterialTheme.typography.bodyLarge)
         Text(
-            listOfNotNull(model.id.takeIf { model.displayName != null }, window).joinToString(" · "),
+            listOfNotNull(model.id.takeIf { model.displayName != null }, strings.windowOf(model.window)).joinToString(" · "),
             style = MaterialTheme.typography.bodySmall,
         )
     }

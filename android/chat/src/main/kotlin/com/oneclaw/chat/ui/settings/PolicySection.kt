@@ -37,6 +37,7 @@ import com.oneclaw.chat.Strings
 import com.oneclaw.chat.ref
 import com.oneclaw.chat.ui.common.LineField
 import com.oneclaw.chat.ui.common.SwitchRow
+import com.oneclaw.core.ModelRef
 import com.oneclaw.core.Preset
 import kotlin.math.roundToInt
 
@@ -46,17 +47,17 @@ private const val USUAL_THRESHOLD = 85f
 /** The rules of compaction. */
 @Composable
 internal fun PolicySection(form: PolicyForm, catalogue: Catalogue, strings: Strings, onAction: (ChatAction) -> Unit) {
-    val change = { changed: PolicyForm -> onAction(ChatAction.EditPolicy(changed)) }
-    SwitchRow(strings.settings.auto, form.auto, { change(form.copy(auto = it)) })
-    SwitchRow(strings.settings.prune, form.prune, { change(form.copy(prune = it)) })
+    val edit = rememberFormEdits(form) { onAction(ChatAction.EditPolicy(it)) }
+    SwitchRow(strings.settings.auto, form.auto, { auto -> edit { it.copy(auto = auto) } })
+    SwitchRow(strings.settings.prune, form.prune, { prune -> edit { it.copy(prune = prune) } })
     Column(Modifier.selectableGroup()) {
         Text(strings.settings.preset, style = MaterialTheme.typography.labelLarge, color = MaterialTheme.colorScheme.onSurfaceVariant)
         Preset.entries.forEach { preset ->
-            PresetRow(strings.of(preset), preset == form.preset) { change(form.copy(preset = preset)) }
+            PresetRow(strings.of(preset), preset == form.preset) { edit { it.copy(preset = preset) } }
         }
     }
-    if (form.hasThreshold) Threshold(form, strings, change)
-    SummaryModel(form, catalogue, strings, change)
+    if (form.hasThreshold) Threshold(form, strings) { threshold -> edit { it.copy(threshold = threshold) } }
+    SummaryModel(form.summaryModel, catalogue, strings) { model -> edit { it.copy(summaryModel = model) } }
 }
 
 @Composable
@@ -75,11 +76,11 @@ private fun PresetRow(label: String, isSelected: Boolean, onClick: () -> Unit) {
 
 /** The same number to type and to slide. */
 @Composable
-private fun Threshold(form: PolicyForm, strings: Strings, onChange: (PolicyForm) -> Unit) {
+private fun Threshold(form: PolicyForm, strings: Strings, onChange: (String) -> Unit) {
     Column {
         LineField(
             form.threshold,
-            { onChange(form.copy(threshold = it)) },
+            onChange,
             strings.settings.threshold,
             hint = strings.settings.thresholdHint,
             error = form.thresholdError?.let(strings::of),
@@ -87,7 +88,7 @@ private fun Threshold(form: PolicyForm, strings: Strings, onChange: (PolicyForm)
         )
         Slider(
             value = (form.threshold.toFloatOrNull() ?: USUAL_THRESHOLD).coerceIn(THRESHOLDS),
-            onValueChange = { onChange(form.copy(threshold = it.roundToInt().toString())) },
+            onValueChange = { onChange(it.roundToInt().toString()) },
             modifier = Modifier.semantics { contentDescription = strings.settings.threshold },
             valueRange = THRESHOLDS,
         )
@@ -95,9 +96,9 @@ private fun Threshold(form: PolicyForm, strings: Strings, onChange: (PolicyForm)
 }
 
 @Composable
-private fun SummaryModel(form: PolicyForm, catalogue: Catalogue, strings: Strings, onChange: (PolicyForm) -> Unit) {
+private fun SummaryModel(chosen: ModelRef?, catalogue: Catalogue, strings: Strings, onChange: (ModelRef?) -> Unit) {
     var isOpen by remember { mutableStateOf(false) }
-    val name = catalogue.model(form.summaryModel)?.displayName ?: form.summaryModel?.modelId ?: strings.settings.summaryModelSame
+    val name = catalogue.model(chosen)?.displayName ?: chosen?.modelId ?: strings.settings.summaryModelSame
     Box {
         Row(
             Modifier.fillMaxWidth().clickable(role = Role.DropdownList) { isOpen = true }.heightIn(min = 48.dp),
@@ -116,7 +117,7 @@ private fun SummaryModel(form: PolicyForm, catalogue: Catalogue, strings: String
                     text = { Text(label) },
                     onClick = {
                         isOpen = false
-                        onChange(form.copy(summaryModel = model))
+                        onChange(model)
                     },
                 )
             }

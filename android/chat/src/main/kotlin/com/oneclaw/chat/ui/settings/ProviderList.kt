@@ -33,8 +33,6 @@ import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.Catalogue
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.Strings
-import com.oneclaw.chat.fill
-import com.oneclaw.chat.formatTokens
 import com.oneclaw.core.Model
 import com.oneclaw.core.Provider
 
@@ -93,7 +91,6 @@ private fun KeyLine(hasKey: Boolean, strings: Strings) {
 
 @Composable
 private fun ModelLine(model: Model, strings: Strings, onAction: (ChatAction) -> Unit) {
-    val window = model.window?.let { strings.models.windowText.fill(formatTokens(it)) } ?: strings.models.windowUnknown
     Row(
         Modifier
             .fillMaxWidth()
@@ -113,7 +110,7 @@ private fun ModelLine(model: Model, strings: Strings, onAction: (ChatAction) -> 
         if (model.isDefault) {
             Icon(Icons.Filled.Check, contentDescription = strings.models.default, Modifier.size(18.dp), MaterialTheme.colorScheme.primary)
         }
-        Text(window, style = MaterialTheme.typography.bodySmall, color = MaterialTheme.colorScheme.onSurfaceVariant)
+        Text(strings.windowOf(model.window), style = MaterialTheme.typography.bodySmall, color = MaterialTheme.colorScheme.onSurfaceVariant)
     }
 }
 

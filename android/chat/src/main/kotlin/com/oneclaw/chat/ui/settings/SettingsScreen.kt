@@ -60,7 +60,7 @@ fun SettingsScreen(
                 },
             )
         },
-        snackbarHost = { if (snackbar != null) SnackbarHost(snackbar) },
+        snackbarHost = { if (snackbar != null && !state.hasDialog) SnackbarHost(snackbar) },
     ) { padding ->
         Column(
             Modifier.padding(padding).fillMaxSize().testTag(SETTINGS).verticalScroll(rememberScrollState()),
@@ -78,10 +78,13 @@ fun SettingsScreen(
             }
         }
     }
-    state.provider?.let { ProviderDialog(it, strings, onAction) }
-    state.model?.let { ModelDialog(it, strings, onAction) }
-    state.offer?.let { OfferDialog(it, strings, onAction) }
+    state.provider?.let { ProviderDialog(it, strings, snackbar, onAction) }
+    state.model?.let { ModelDialog(it, strings, snackbar, onAction) }
+    state.offer?.let { OfferDialog(it, strings, snackbar, onAction) }
 }
+
+/** Whether something stands over the screen, which then shows the Snackbar in its place. */
+private val SettingsState.hasDialog: Boolean get() = provider != null || model != null || offer != null
 
 @Composable
 private fun SettingsContent(state: SettingsState, catalogue: Catalogue, strings: Strings, onAction: (ChatAction) -> Unit) {
