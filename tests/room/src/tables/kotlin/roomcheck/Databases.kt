@@ -5,11 +5,7 @@ import androidx.room.Database
 import androidx.room.Delete
 import androidx.room.Insert
 import androidx.room.Query
-import androidx.room.Room
 import androidx.room.RoomDatabase
-import androidx.sqlite.driver.bundled.BundledSQLiteDriver
-import kotlinx.coroutines.Dispatchers
-import java.nio.file.Path
 
 /** The app before its first migration. It only has to create and open files, so it needs no DAO. */
 @Database(
@@ -63,13 +59,3 @@ interface RowsDao {
     @Delete
     suspend fun delete(session: Session)
 }
-
-/**
- * The builder as the app would use it: its own SQLite, no migration and no destructive fallback,
- * so a file that does not fit is an error and never silently emptied.
- */
-inline fun <reified T : RoomDatabase> roomBuilder(file: Path): RoomDatabase.Builder<T> =
-    Room
-        .databaseBuilder<T>(file.toString())
-        .setDriver(BundledSQLiteDriver())
-        .setQueryCoroutineContext(Dispatchers.IO)

@@ -1,0 +1,31 @@
+package com.oneclaw.shadow.ui
+
+import android.content.ClipData
+import android.content.ClipboardManager
+import android.content.Context
+import android.widget.Toast
+import androidx.compose.ui.graphics.asImageBitmap
+import com.oneclaw.chat.ui.Platform
+import com.oneclaw.shadow.R
+import com.oneclaw.shadow.share.bitmapOf
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.withContext
+
+/** Pictures are drawn in squares of a few hundred pixels; no need to have all of a photo in memory. */
+private const val SHOWN_PIXELS = 640
+
+/** Clipboard, pictures and the photo picker of a phone. */
+internal fun androidPlatform(context: Context, pickPicture: () -> Unit) = Platform(
+    copy = { copy(context, it) },
+    decode = { bytes -> withContext(Dispatchers.Default) { bitmapOf(bytes, SHOWN_PIXELS)?.asImageBitmap() } },
+    pickPicture = pickPicture,
+)
+
+/** The clipboard is another process, and what is given to it has to fit through: about half a million characters. */
+private fun copy(context: Context, text: String) {
+    try {
+        context.getSystemService(ClipboardManager::class.java)?.setPrimaryClip(ClipData.newPlainText(null, text))
+    } catch (_: RuntimeException) {
+        Toast.makeText(context, R.string.too_long_to_copy, Toast.LENGTH_LONG).show()
+    }
+}
