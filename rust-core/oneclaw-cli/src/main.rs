@@ -7,6 +7,7 @@ mod estimate;
 mod input;
 mod plan;
 mod sample;
+mod simulate;
 mod truncate;
 
 use args::{Cli, Command};
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         Command::Import(args) => database::import(args, cli.json, &mut out),
         Command::Export(args) => database::export(args, &mut out),
         Command::Sample(args) => sample::run(args, cli.json, &mut out),
+        Command::Simulate(args) => simulate::run(args, cli.json, &mut out),
     };
     ended(result.and_then(|()| out.flush().map_err(Failure::from)))
 }

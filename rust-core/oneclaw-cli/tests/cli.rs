@@ -463,9 +463,10 @@ fn a_transcript_comes_out_of_a_file_as_it_went_in() {
 
 #[test]
 fn help_has_examples() {
-    for command in
-        ["chat", "truncate", "estimate", "plan", "migrate", "inspect", "import", "export", "sample"]
-    {
+    for command in [
+        "chat", "truncate", "estimate", "plan", "migrate", "inspect", "import", "export", "sample",
+        "simulate",
+    ] {
         let output = oneclaw(&[command, "--help"], "");
         assert_eq!(output.code, 0);
         assert!(output.stdout.contains("Examples:\n  oneclaw "), "{command}");
@@ -483,6 +484,52 @@ fn the_sample_runs_under_every_preset() {
         let lines = oneclaw(&["sample", "--preset", preset, "--turns", "40", "--json"], "").stdout;
         assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{preset}");
     }
+}
+
+#[test]
+fn a_simulation_prints_figures_and_writes_a_report_that_can_be_written_again() {
+    let few =
+        ["--turns", "30", "--windows", "4000", "--kinds", "chat,coding", "--policies", "oneclaw,rfc-011"];
+    let files = ["proof.html", "proof.svg", "results.json", "again.html"].map(scratch);
+    let run = |more: &[&str]| {
+        let output = oneclaw(&[&["simulate"], &few[..], more].concat(), "");
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{more:?}");
+        output.stdout
+    };
+    let table = run(&["--report", &files[0], "--picture", &files[1]]);
+    assert!(
+        table.starts_with("policy ") && table.contains("\noneclaw ") && table.contains("\nrfc-011 "),
+        "{table}"
+    );
+    let json = run(&["--json", "--threads", "2"]);
+    let results: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(results["cells"].as_array().unwrap().len(), 2 * 2 * 3);
+    std::fs::write(&files[2], &json).unwrap();
+    assert_eq!(oneclaw(&["simulate", "--results", &files[2], "--report", &files[3]], "").code, 0);
+    let report = |file: &str| std::fs::read_to_string(file).unwrap();
+    assert!(report(&files[0]).starts_with("<!DOCTYPE html>"));
+    assert!(report(&files[1]).starts_with("<svg "));
+    assert_eq!(report(&files[0]), report(&files[3]));
+}
+
+#[test]
+fn a_simulation_that_cannot_be_run_says_why() {
+    for (args, complaint_starts) in [
+        (["--kinds", "chat,poetry"], "unknown kind \"poetry\"; it is one of chat, coding, "),
+        (["--policies", ""], "unknown policy \"\"; it is one of oneclaw, rfc-011, "),
+        (["--windows", "8k"], "unknown window \"8k\"; it is a number of tokens from 2000 to "),
+        (["--windows", "100"], "unknown window \"100\"; "),
+        (["--turns", "0"], "invalid value '0' for '--turns <N>'"),
+        (["--threads", "0"], "invalid value '0' for '--threads <N>'"),
+    ] {
+        let said = complaint(2, &["simulate", args[0], args[1]], "");
+        assert!(said.starts_with(complaint_starts), "{said}");
+    }
+    let missing = complaint(1, &["simulate", "--results", "/nowhere/results.json"], "");
+    assert!(missing.starts_with("cannot read /nowhere/results.json: "), "{missing}");
+    let unwritable =
+        complaint(1, &["simulate", "--turns", "100000000", "--report", "/nowhere/proof.html"], "");
+    assert!(unwritable.starts_with("cannot write /nowhere/proof.html: "), "{unwritable}");
 }
 
 #[test]

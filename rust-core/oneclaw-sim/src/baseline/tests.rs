@@ -1,0 +1,85 @@
+//! That each document is played to the letter: its own faults show, and no others are added.
+
+use crate::contender::{Contender, Play};
+use crate::kinds::Kind;
+use crate::rng::Rng;
+use crate::script::Script;
+use crate::summariser::Writer;
+use crate::tally::Tally;
+use crate::texts::Texts;
+use crate::tokens::Counter;
+use crate::world::World;
+
+/// The tally after each turn.
+fn played(policy: Contender, kind: Kind, window: u64, turns: u64) -> Vec<Tally> {
+    let script = Script::new(&Texts::new(5), kind, window, Rng::of(5, &[1]), turns);
+    let mut counter = Counter::default();
+    let mut world = World::new(&mut counter, &script, Writer::Sloppy, Rng::of(5, &[2]));
+    let mut play: Box<dyn Play> = policy.play(&script);
+    let mut tallies = Vec::new();
+    for turn in &script.turns {
+        let outcome = play.turn(turn, &mut world);
+        world.end_turn(turn, outcome);
+        tallies.push(world.tally.clone());
+    }
+    tallies
+}
+
+#[test]
+fn rfc_011_counts_all_rows_so_after_the_first_compaction_every_turn_compacts() {
+    let tallies = played(Contender::Rfc011, Kind::Chat, 8_000, 160);
+    let first = tallies.iter().position(|t| t.compactions > 0).unwrap();
+    assert!(first > 5, "{first}");
+    for pair in tallies[first..].windows(2) {
+        let is_answered = pair[1].failed == pair[0].failed;
+        assert!(!is_answered || pair[1].summary_calls > pair[0].summary_calls);
+    }
+    // All older rows go into one request; some day that is too long, twice each time, and nothing is done about it.
+    let last = tallies.last().unwrap();
+    assert!(last.summary_overflows > 0 && last.summary_overflows.is_multiple_of(2), "{last:?}");
+    assert!(last.failed > 0 && last.rejected == last.failed, "{last:?}");
+}
+
+#[test]
+fn sven_does_not_count_the_message_that_is_about_to_be_sent() {
+    let tallies = played(Contender::SvenDoc, Kind::Paste, 8_000, 60);
+    let last = tallies.last().unwrap();
+    assert!(last.rejected > 0, "{last:?}");
+    assert!(last.compactions > 0);
+    assert!(
+        played(Contender::SvenDoc, Kind::Chat, 8_000, 120).last().unwrap().failed == 0,
+        "chat is what it does well"
+    );
+}
+
+#[test]
+fn sven_tears_calls_from_results_in_an_emergency() {
+    assert!(played(Contender::SvenDoc, Kind::Coding, 4_000, 60).last().unwrap().orphans > 0);
+}
+
+#[test]
+fn nous_forgets_tool_results_with_the_turn_and_never_compacts_a_small_window() {
+    let last = played(Contender::NousDoc, Kind::Coding, 32_000, 60).pop().unwrap();
+    assert_eq!(last.compactions, 0);
+    assert!(last.facts.tool.asked > 0);
+    assert_eq!(last.facts.tool.seen, 0);
+}
+
+#[test]
+fn opencode_asks_for_a_summary_of_more_than_fits_and_never_recovers() {
+    let mut stuck = 0;
+    for window in [2_000, 4_000, 16_000, 32_000] {
+        let tallies = played(Contender::OpencodeDoc, Kind::Coding, window, 80);
+        let Some(first) = tallies.iter().position(|t| t.summary_overflows > 0) else { continue };
+        let last = tallies.last().unwrap();
+        stuck += 1;
+        assert_eq!(last.turns - tallies[first].turns, last.failed - tallies[first].failed, "{window}");
+    }
+    assert!(stuck > 0);
+}
+
+#[test]
+fn without_compaction_a_conversation_ends_at_the_window() {
+    let last = played(Contender::None, Kind::Chat, 4_000, 60).pop().unwrap();
+    assert!(last.failed > 20 && last.rejected == last.failed && last.summary_calls == 0);
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod baseline;
+mod contender;
+mod estimates;
+mod kinds;
+mod ours;
+mod pins;
+pub mod report;
+mod rng;
+mod script;
+pub mod study;
+mod summariser;
+mod tally;
+mod texts;
+mod tokens;
+mod wire;
+mod world;
+
+pub use contender::{CONTENDERS, Contender};
+pub use estimates::{ClassErrors, Errors, Estimates};
+pub use kinds::{KINDS, Kind};
+pub use study::{Results, Study, StudyFault};
+pub use summariser::{WRITERS, Writer};
+pub use tally::{FactsSeen, Kept, Point, Seen, Tally};

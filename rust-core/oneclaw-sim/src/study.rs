@@ -1,0 +1,437 @@
+//! A run: which conversations are held, under which policies, and what came of it.
+//!
+//! Turns are dealt out over windows, kinds and writers of summaries. Every policy is put to the same conversations; threads
+//! change how long it takes, not what comes out.
+
+use crate::contender::Contender;
+use crate::estimates::{self, ClassErrors, Estimates};
+use crate::kinds::{KINDS, Kind};
+use crate::rng::Rng;
+use crate::script::Script;
+use crate::summariser::{WRITERS, Writer};
+use crate::tally::{Point, Tally, TurnCost};
+use crate::texts::Texts;
+use crate::tokens::{Counter, Tokenizer};
+use crate::world::World;
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// No conversation is longer.
+const MOST_TURNS: u64 = 400;
+/// Turns of the conversation that is drawn.
+const DRAWN_TURNS: u64 = 100;
+/// The window it is drawn on, or the nearest.
+const DRAWN_WINDOW: u64 = 16_000;
+/// The windows looked at where none are named.
+pub const WINDOWS: [u64; 8] = [2_000, 4_000, 8_000, 16_000, 32_000, 128_000, 200_000, 1_000_000];
+
+/// What is to be run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// Where all chance comes from.
+    pub seed: u64,
+    /// Turns per policy in the comparison, about.
+    pub turns: u64,
+    /// Turns of our default alone, on the same seeds and beyond; 0 for none.
+    pub soak: u64,
+    /// Kinds of conversation.
+    pub kinds: Vec<Kind>,
+    /// Windows in tokens.
+    pub windows: Vec<u64>,
+    /// Policies.
+    pub policies: Vec<Contender>,
+    /// Threads at work.
+    #[serde(skip)]
+    pub threads: usize,
+}
+
+/// Why a study cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StudyFault {
+    /// Nothing to do.
+    #[error("a simulation needs at least one turn, kind, window and policy")]
+    Empty,
+    /// No tokenizer, no truth.
+    #[error("the tokenizer's vocabulary cannot be read")]
+    NoTokenizer,
+}
+
+/// The figures of one policy on one kind, window and writer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The policy.
+    pub policy: Contender,
+    /// The kind.
+    pub kind: Kind,
+    /// The window.
+    pub window: u64,
+    /// Who wrote the summaries.
+    pub writer: Writer,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+/// A preset of ours and its document on the turns that both completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Our preset.
+    pub preset: Contender,
+    /// The kind.
+    pub kind: Kind,
+    /// The window.
+    pub window: u64,
+    /// Turns that both completed.
+    pub turns: u64,
+    /// Turns that only ours completed.
+    pub only_ours: u64,
+    /// Turns that only the document completed.
+    pub only_document: u64,
+    /// Prompt tokens of ours, summaries included.
+    pub ours: u64,
+    /// Those of the document.
+    pub document: u64,
+    /// Ours, those from a cache at a tenth.
+    pub ours_paid: u64,
+    /// The document's.
+    pub document_paid: u64,
+}
+
+/// The requests of one conversation under one policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drawing {
+    /// The policy.
+    pub policy: Contender,
+    /// Its requests.
+    pub points: Vec<Point>,
+}
+
+/// How far estimates were off in conversations of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct KindErrors {
+    /// The kind.
+    pub kind: Kind,
+    /// By each way of estimating.
+    pub errors: Estimates,
+}
+
+/// What came of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// What was run.
+    pub study: Study,
+    /// Figures of the comparison.
+    pub cells: Vec<Cell>,
+    /// Ours against the documents, turn by turn.
+    pub pairs: Vec<Pair>,
+    /// Figures of our default alone.
+    pub soak: Vec<Cell>,
+    /// The conversation that is drawn: its kind, window, and requests by policy.
+    pub drawn_kind: Kind,
+    /// Its window.
+    pub drawn_window: u64,
+    /// Its requests.
+    pub drawings: Vec<Drawing>,
+    /// Estimates in conversations.
+    pub by_kind: Vec<KindErrors>,
+    /// Estimates of texts.
+    pub by_class: Vec<ClassErrors>,
+}
+
+impl Results {
+    /// All figures of a policy, as far as a cell is wanted.
+    pub fn total(&self, policy: Contender, is_wanted: impl Fn(&Cell) -> bool) -> Tally {
+        sum(self.cells.iter().filter(|cell| cell.policy == policy && is_wanted(cell)))
+    }
+
+    /// All figures of our default alone.
+    pub fn soak_total(&self) -> Tally {
+        sum(self.soak.iter())
+    }
+
+    /// A preset against its document over all kinds and windows.
+    pub fn pair(&self, preset: Contender, is_wanted: impl Fn(&Pair) -> bool) -> Option<Pair> {
+        let mut pairs = self.pairs.iter().filter(|pair| pair.preset == preset && is_wanted(pair));
+        let first = *pairs.next()?;
+        Some(pairs.fold(first, Pair::plus))
+    }
+}
+
+impl Pair {
+    /// Both together; kind and window are those of the first.
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            turns: self.turns + other.turns,
+            only_ours: self.only_ours + other.only_ours,
+            only_document: self.only_document + other.only_document,
+            ours: self.ours + other.ours,
+            document: self.document + other.document,
+            ours_paid: self.ours_paid + other.ours_paid,
+            document_paid: self.document_paid + other.document_paid,
+            ..self
+        }
+    }
+}
+
+fn sum<'a>(cells: impl Iterator<Item = &'a Cell>) -> Tally {
+    let mut total = Tally::default();
+    cells.for_each(|cell| total.add(&cell.tally));
+    total
+}
+
+impl Study {
+    /// All kinds, windows and policies.
+    pub fn new(seed: u64, turns: u64) -> Self {
+        Self {
+            seed,
+            turns,
+            soak: 0,
+            kinds: KINDS.to_vec(),
+            windows: WINDOWS.to_vec(),
+            policies: crate::contender::CONTENDERS.to_vec(),
+            threads: 1,
+        }
+    }
+
+    /// How many turns will be played, about.
+    pub fn work(&self) -> u64 {
+        let turns = |jobs: Vec<Job>| jobs.iter().map(|job| job.turns * WRITERS.len() as u64).sum::<u64>();
+        turns(self.jobs(self.turns)) * self.policies.len() as u64 + turns(self.jobs(self.soak))
+    }
+
+    /// Runs it. `progress` is told of turns played, from any thread.
+    pub fn run(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<Results, StudyFault> {
+        if self.turns == 0 || self.kinds.is_empty() || self.windows.is_empty() || self.policies.is_empty() {
+            return Err(StudyFault::Empty);
+        }
+        if !Tokenizer::O200k.is_there() || !Tokenizer::Cl100k.is_there() {
+            return Err(StudyFault::NoTokenizer);
+        }
+        let texts = Texts::new(self.seed);
+        let compared = self.all(&texts, self.turns, &self.policies, progress);
+        let soak = self.all(&texts, self.soak, &[Contender::Oneclaw], progress);
+        let drawn_kind = if self.kinds.contains(&Kind::Coding) {
+            Kind::Coding
+        } else {
+            self.kinds.first().copied().unwrap_or(Kind::Chat)
+        };
+        let nearest = self.windows.iter().min_by_key(|window| window.abs_diff(DRAWN_WINDOW));
+        let drawn_window = nearest.copied().unwrap_or(DRAWN_WINDOW);
+        let drawings = self.draw(&texts, drawn_kind, drawn_window);
+        Ok(Results {
+            study: self.clone(),
+            cells: compared.cells,
+            pairs: compared.pairs,
+            soak: soak.cells,
+            drawn_kind,
+            drawn_window,
+            drawings,
+            by_kind: if soak.by_kind.is_empty() { compared.by_kind } else { soak.by_kind },
+            by_class: estimates::by_class(self.seed),
+        })
+    }
+
+    /// The conversations of so many turns.
+    fn jobs(&self, turns: u64) -> Vec<Job> {
+        let weights: u64 = self.windows.iter().map(|window| weight(*window)).sum();
+        let mut jobs = Vec::new();
+        for &window in &self.windows {
+            let places = self.kinds.len() as u64 * WRITERS.len() as u64 * weights;
+            let per_cell = (turns * weight(window)).div_ceil(places.max(1));
+            for &kind in &self.kinds {
+                let lengths =
+                    (0..per_cell.div_ceil(MOST_TURNS)).map(|i| MOST_TURNS.min(per_cell - i * MOST_TURNS));
+                jobs.extend(lengths.zip(0..).map(|(turns, index)| Job { kind, window, index, turns }));
+            }
+        }
+        // The slowest first, so that no thread is left with one at the end.
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.window));
+        jobs
+    }
+
+    fn all(
+        &self,
+        texts: &Texts,
+        turns: u64,
+        policies: &[Contender],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Gathered {
+        let jobs = self.jobs(turns);
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<(usize, Gathered)>> = Mutex::new(Vec::new());
+        let work = || {
+            let mut counter = Counter::default();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(place) else { break };
+                let gathered = self.play(texts, job, policies, &mut counter, progress);
+                done.lock().unwrap_or_else(PoisonError::into_inner).push((place, gathered));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.max(1) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(place, _)| *place);
+        let mut all = Gathered::default();
+        done.into_iter().for_each(|(_, gathered)| all.merge(gathered));
+        all.cells.sort_by_key(|cell| (cell.policy, cell.window, cell.kind, cell.writer));
+        all.pairs.sort_by_key(|pair| (pair.preset, pair.window, pair.kind));
+        all.by_kind.sort_by_key(|errors| errors.kind);
+        all
+    }
+
+    /// One conversation under every policy, with every writer.
+    fn play(
+        &self,
+        texts: &Texts,
+        job: &Job,
+        policies: &[Contender],
+        counter: &mut Counter,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Gathered {
+        let script = self.script(texts, job);
+        let mut gathered = Gathered::default();
+        for writer in WRITERS {
+            let mut costs: Vec<(Contender, Vec<TurnCost>)> = Vec::new();
+            for &policy in policies {
+                let rng = Rng::of(self.seed, &[3, job.kind as u64, job.window, job.index, writer as u64]);
+                let mut world = World::new(counter, &script, writer, rng);
+                let mut play = policy.play(&script);
+                for turn in &script.turns {
+                    let outcome = play.turn(turn, &mut world);
+                    world.end_turn(turn, outcome);
+                }
+                world.end();
+                let (kind, window) = (job.kind, job.window);
+                costs.push((policy, std::mem::take(&mut world.costs)));
+                gathered.cells.push(Cell {
+                    policy,
+                    kind,
+                    window,
+                    writer,
+                    tally: std::mem::take(&mut world.tally),
+                });
+                gathered.by_kind.extend(play.estimates().map(|errors| KindErrors { kind, errors }));
+                progress(job.turns);
+            }
+            gathered.pairs.extend(pairs(job, &costs));
+        }
+        gathered
+    }
+
+    fn script(&self, texts: &Texts, job: &Job) -> Script {
+        let rng = Rng::of(self.seed, &[2, job.kind as u64, job.window, job.index]);
+        Script::new(texts, job.kind, job.window, rng, job.turns)
+    }
+
+    fn draw(&self, texts: &Texts, kind: Kind, window: u64) -> Vec<Drawing> {
+        let script = self.script(texts, &Job { kind, window, index: 0, turns: DRAWN_TURNS });
+        let mut counter = Counter::default();
+        let mut drawings = Vec::new();
+        for &policy in &self.policies {
+            let rng = Rng::of(self.seed, &[3, kind as u64, window, 0, Writer::Good as u64]);
+            let mut world = World::new(&mut counter, &script, Writer::Good, rng);
+            world.points = Some(vec![]);
+            let mut play = policy.play(&script);
+            for turn in &script.turns {
+                let outcome = play.turn(turn, &mut world);
+                world.end_turn(turn, outcome);
+            }
+            drawings.push(Drawing { policy, points: world.points.take().unwrap_or_default() });
+        }
+        drawings
+    }
+}
+
+/// Large windows take long to fill and to plan: they get fewer turns.
+fn weight(window: u64) -> u64 {
+    match window {
+        0..=32_000 => 4,
+        32_001..=200_000 => 2,
+        _ => 1,
+    }
+}
+
+/// One conversation.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    kind: Kind,
+    window: u64,
+    index: u64,
+    turns: u64,
+}
+
+fn pairs(job: &Job, costs: &[(Contender, Vec<TurnCost>)]) -> Vec<Pair> {
+    let of = |policy: Contender| costs.iter().find(|(p, _)| *p == policy).map(|(_, costs)| costs);
+    let pair = |(preset, ours): &(Contender, Vec<TurnCost>)| {
+        let document = of(preset.document()?)?;
+        let mut pair = Pair {
+            preset: *preset,
+            kind: job.kind,
+            window: job.window,
+            turns: 0,
+            only_ours: 0,
+            only_document: 0,
+            ours: 0,
+            document: 0,
+            ours_paid: 0,
+            document_paid: 0,
+        };
+        for (a, b) in ours.iter().zip(document) {
+            match (a.is_completed, b.is_completed) {
+                (true, true) => {
+                    pair.turns += 1;
+                    pair.ours += a.tokens;
+                    pair.document += b.tokens;
+                    pair.ours_paid += a.paid;
+                    pair.document_paid += b.paid;
+                }
+                (true, false) => pair.only_ours += 1,
+                (false, true) => pair.only_document += 1,
+                (false, false) => {}
+            }
+        }
+        Some(pair)
+    };
+    costs.iter().filter_map(pair).collect()
+}
+
+/// Results on their way.
+#[derive(Debug, Default)]
+struct Gathered {
+    cells: Vec<Cell>,
+    pairs: Vec<Pair>,
+    by_kind: Vec<KindErrors>,
+}
+
+impl Gathered {
+    fn merge(&mut self, other: Self) {
+        for cell in other.cells {
+            let same = |c: &&mut Cell| {
+                (c.policy, c.kind, c.window, c.writer) == (cell.policy, cell.kind, cell.window, cell.writer)
+            };
+            match self.cells.iter_mut().find(same) {
+                Some(known) => known.tally.add(&cell.tally),
+                None => self.cells.push(cell),
+            }
+        }
+        for pair in other.pairs {
+            let same = |p: &&mut Pair| (p.preset, p.kind, p.window) == (pair.preset, pair.kind, pair.window);
+            match self.pairs.iter_mut().find(same) {
+                Some(known) => *known = known.plus(&pair),
+                None => self.pairs.push(pair),
+            }
+        }
+        for errors in other.by_kind {
+            match self.by_kind.iter_mut().find(|known| known.kind == errors.kind) {
+                Some(known) => known.errors.merge(&errors.errors),
+                None => self.by_kind.push(errors),
+            }
+        }
+    }
+}

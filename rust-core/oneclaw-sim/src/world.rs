@@ -1,0 +1,279 @@
+//! Everything around a policy: services that enforce their windows, the writer of summaries, and the tally.
+//!
+//! A policy asks, and is answered or refused; it never sees a count that a real service would not report. All figures
+//! of the report are taken here, in the same way for every policy.
+
+use crate::rng::Rng;
+use crate::script::{ModelSpec, Origin, Script, Turn};
+use crate::summariser::{Summariser, Writer, Written};
+use crate::tally::{Point, Seen, Tally, TurnCost, cost_of_cached};
+use crate::tokens::Counter;
+use crate::wire::{Item, Prompt, Role, tools_tokens};
+use oneclaw_context::policy::Style;
+use oneclaw_model::Usage;
+use std::rc::Rc;
+
+/// Services cache no prefix shorter than this.
+const LEAST_CACHED: u64 = 1_024;
+/// A compaction is part of a loop if less than this share of the window was added since the last one.
+const LOOP_SHARE: u64 = 10;
+/// So many failed turns at the end make a conversation dead.
+const DEAD_AFTER: u64 = 5;
+
+/// Why a service does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The prompt, or prompt and output asked for, exceed the window.
+    TooLong {
+        /// The size of the prompt.
+        prompt: u64,
+    },
+    /// Calls and results do not belong together.
+    Malformed,
+}
+
+/// What a service says of a prompt that it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// What it reports.
+    pub usage: Usage,
+    /// The characters of the reply that there was room for, in thousandths of it.
+    pub kept_milli: u64,
+}
+
+/// The surroundings of one conversation under one policy.
+#[derive(Debug)]
+pub struct World<'a> {
+    /// Counts.
+    pub counter: &'a mut Counter,
+    /// The script.
+    pub script: &'a Script,
+    /// What the tools cost, by model.
+    tools: Vec<u64>,
+    summariser: Summariser,
+    /// The last prompt that each model answered, for its cache.
+    last: Vec<Prompt>,
+    /// The last prompt that was answered at all in this turn.
+    answered: Option<Prompt>,
+    turn: TurnCost,
+    last_compaction: Option<LastCompaction>,
+    failed_in_a_row: u64,
+    /// The figures.
+    pub tally: Tally,
+    /// What each turn cost.
+    pub costs: Vec<TurnCost>,
+    /// Every request, where somebody wants to draw them.
+    pub points: Option<Vec<Point>>,
+}
+
+impl<'a> World<'a> {
+    /// The surroundings of a script.
+    pub fn new(counter: &'a mut Counter, script: &'a Script, writer: Writer, rng: Rng) -> Self {
+        let tools = script.models.iter().map(|m| tools_tokens(&script.tools, m.tokenizer, counter)).collect();
+        Self {
+            counter,
+            script,
+            tools,
+            summariser: Summariser::new(writer, rng),
+            last: script.models.iter().map(|_| Prompt::default()).collect(),
+            answered: None,
+            turn: TurnCost::default(),
+            last_compaction: None,
+            failed_in_a_row: 0,
+            tally: Tally { conversations: 1, ..Tally::default() },
+            costs: vec![],
+            points: None,
+        }
+    }
+
+    /// The model a turn is answered by.
+    pub fn model(&self, index: usize) -> Option<&'a ModelSpec> {
+        self.script.models.get(index)
+    }
+
+    /// What the tools offered cost on that model.
+    pub fn tools(&self, index: usize) -> u64 {
+        self.tools.get(index).copied().unwrap_or(0)
+    }
+
+    /// The last prompt that model answered.
+    pub fn last(&self, index: usize) -> Prompt {
+        self.last.get(index).cloned().unwrap_or_default()
+    }
+
+    /// Puts a prompt to a model, which answers with `reply` or refuses.
+    pub fn ask(&mut self, index: usize, prompt: Prompt, reply: &str) -> Result<Answered, Refusal> {
+        let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
+        let size = prompt.tokens(model.tokenizer, self.counter);
+        let faults = prompt.faults();
+        self.tally.requests += 1;
+        self.tally.orphans += faults.orphans;
+        let is_too_long = size.saturating_add(prompt.max_output.unwrap_or(0)) > model.window;
+        let is_malformed = faults.orphans + faults.unanswered > 0;
+        if let Some(last) = &mut self.last_compaction {
+            last.first.get_or_insert(size);
+        }
+        let turn = self.costs.len() as u64;
+        if let Some(points) = &mut self.points {
+            points.push(Point { turn, tokens: size, is_refused: is_too_long || is_malformed });
+        }
+        if is_too_long {
+            self.tally.rejected += 1;
+            return Err(Refusal::TooLong { prompt: size });
+        }
+        if is_malformed {
+            self.tally.malformed += 1;
+            return Err(Refusal::Malformed);
+        }
+        let earlier = self.last(index);
+        let shared = prompt.shared_with(&earlier, model.tokenizer, self.counter);
+        let cached = if shared >= LEAST_CACHED { shared } else { 0 };
+        self.tally.prompt_tokens += size;
+        self.tally.cached_tokens += cached;
+        self.turn.tokens += size;
+        self.turn.paid += size - cached + cost_of_cached(cached);
+        self.tally.largest_ppm = self.tally.largest_ppm.max(size * 1_000_000 / model.window.max(1));
+        let room = prompt.max_output.unwrap_or(model.max_output).min(model.window - size);
+        let output = self.counter.count(model.tokenizer, reply);
+        if let Some(last) = self.last.get_mut(index) {
+            last.clone_from(&prompt);
+        }
+        self.answered = Some(prompt);
+        let usage =
+            Usage { input: size - cached, cache_read: cached, output: output.min(room), ..Usage::default() };
+        let kept_milli = if output <= room { 1_000 } else { room * 1_000 / output.max(1) };
+        if kept_milli < 1_000 {
+            self.tally.cut += 1;
+        }
+        Ok(Answered { usage, kept_milli })
+    }
+
+    /// Asks a model for a summary of the material: `frame` tokens of instructions and labels come on top of it.
+    pub fn ask_summary(
+        &mut self,
+        index: usize,
+        material: &[Rc<Item>],
+        frame: u64,
+        style: Style,
+        output: Output,
+    ) -> Result<Written, Refusal> {
+        let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
+        let tokens: u64 = material.iter().map(|item| item.tokens(model.tokenizer, self.counter)).sum();
+        let size = tokens + frame;
+        self.tally.summary_calls += 1;
+        let asked = match output {
+            Output::Asked(tokens) => tokens,
+            Output::Unsaid(_) => 0,
+        };
+        if size.saturating_add(asked) > model.window {
+            self.tally.summary_overflows += 1;
+            return Err(Refusal::TooLong { prompt: size });
+        }
+        self.tally.summary_tokens += size;
+        self.turn.tokens += size;
+        self.turn.paid += size;
+        let (Output::Asked(cap) | Output::Unsaid(cap)) = output;
+        let cap = cap.min(model.window - size);
+        let texts = material.iter().map(|item| item.text.as_ref());
+        Ok(self.summariser.write(texts, style, cap, self.counter))
+    }
+
+    /// Whether the last prompt that was answered in this turn has this text; `None` where none was.
+    pub fn shows(&self, value: &str) -> Option<bool> {
+        self.answered.as_ref().map(|prompt| prompt.shows(value))
+    }
+
+    /// Notes that a compaction is made of a conversation whose next request would be `size` tokens.
+    pub fn compacted(&mut self, index: usize, size: u64) {
+        let window = self.model(index).map_or(1, |model| model.window.max(1));
+        self.tally.compactions += 1;
+        let turn = self.costs.len();
+        if let Some(last) = self.last_compaction.filter(|last| last.model == index) {
+            let is_loop = match last.first {
+                Some(first) => size < first.saturating_add(window / LOOP_SHARE),
+                None => last.turn == turn,
+            };
+            self.tally.loops += u64::from(is_loop);
+        }
+        self.last_compaction = Some(LastCompaction { model: index, turn, first: None });
+        self.tally.wasted_ppm += window.saturating_sub(size) * 1_000_000 / window;
+    }
+
+    /// Ends a turn: what was seen in it, how it went.
+    pub fn end_turn(&mut self, turn: &Turn, outcome: Outcome) {
+        let is_completed = outcome == Outcome::Answered;
+        let is_impossible = !is_completed && self.is_impossible(turn);
+        self.tally.turns += 1;
+        self.tally.impossible += u64::from(is_impossible);
+        self.tally.failed += u64::from(!is_completed && !is_impossible);
+        self.tally.refused += u64::from(outcome == Outcome::RefusedByPolicy && !is_impossible);
+        let prompt = self.answered.take().filter(|_| is_completed);
+        for fact in turn.probes.iter().filter_map(|place| self.script.facts.get(*place)) {
+            let is_seen = prompt.as_ref().is_some_and(|prompt| prompt.shows(&fact.value));
+            let facts = &mut self.tally.facts;
+            let list = match fact.origin {
+                Origin::User => &mut facts.user,
+                Origin::Tool => &mut facts.tool,
+                Origin::Pin => &mut facts.pins,
+            };
+            let Seen { asked, seen } = list;
+            *asked += 1;
+            *seen += u64::from(is_seen);
+        }
+        self.failed_in_a_row = if is_completed { 0 } else { self.failed_in_a_row + 1 };
+        self.costs.push(TurnCost { is_completed, ..std::mem::take(&mut self.turn) });
+    }
+
+    /// Ends the conversation.
+    pub fn end(&mut self) {
+        self.tally.dead += u64::from(self.failed_in_a_row >= DEAD_AFTER);
+    }
+
+    /// Whether instructions, tools and what the user wrote already exceed the window.
+    fn is_impossible(&mut self, turn: &Turn) -> bool {
+        let Some(model) = self.model(turn.model) else { return false };
+        let system = Rc::new(Item::new(Role::System, self.script.system.as_str()));
+        let user = Item::new(Role::User, turn.user.as_str()).showing(turn.pictures.clone());
+        let prompt =
+            Prompt { items: vec![system, Rc::new(user)], tools: self.tools(turn.model), max_output: None };
+        prompt.tokens(model.tokenizer, self.counter) > model.window
+    }
+}
+
+/// What the next compaction is compared with.
+#[derive(Debug, Clone, Copy)]
+struct LastCompaction {
+    model: usize,
+    turn: usize,
+    /// The size of the first request after it.
+    first: Option<u64>,
+}
+
+/// The output that a summary request is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// The service is asked for so many tokens, and counts them.
+    Asked(u64),
+    /// The document names a length, and the service is not held to it.
+    Unsaid(u64),
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The user has a reply.
+    Answered,
+    /// The service refused.
+    Refused,
+    /// The policy refused before anything was sent.
+    RefusedByPolicy,
+}
+
+/// As much of a reply as there was room for.
+pub fn kept(text: &str, milli: u64) -> String {
+    if milli >= 1_000 {
+        return text.to_owned();
+    }
+    let chars = text.chars().count() as u64 * milli / 1_000;
+    text.chars().take(chars as usize).collect()
+}

@@ -1,0 +1,156 @@
+//! The proof in seconds: what `oneclaw simulate` shows over a million turns has to hold over a thousand.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
+
+use oneclaw_sim::report;
+use oneclaw_sim::study::Results;
+use oneclaw_sim::{CONTENDERS, Contender, Kind, Study, StudyFault};
+use std::sync::LazyLock;
+
+/// All kinds, policies and writers on a few windows.
+static RESULTS: LazyLock<Results> = LazyLock::new(|| {
+    let study = Study { windows: vec![2_000, 8_000, 32_000, 128_000], threads: 2, ..Study::new(7, 1_300) };
+    study.run(&|_| {}).unwrap()
+});
+
+fn presets() -> impl Iterator<Item = Contender> {
+    CONTENDERS.into_iter().filter(|contender| contender.is_ours())
+}
+
+#[test]
+fn nothing_of_ours_is_refused_torn_apart_or_lost() {
+    for preset in presets() {
+        for cell in RESULTS.cells.iter().filter(|cell| cell.policy == preset) {
+            let tally = &cell.tally;
+            let name =
+                format!("{} {} {} {}", preset.name(), cell.kind.name(), cell.window, cell.writer.name());
+            assert_eq!([tally.rejected, tally.malformed, tally.orphans], [0; 3], "{name}");
+            assert_eq!(tally.summary_overflows, 0, "{name}");
+            assert_eq!([tally.kept.facts_lost, tally.kept.pins_lost], [0; 2], "{name}");
+            // The only turns that fail are those the engine itself says cannot fit.
+            assert_eq!([tally.failed, tally.dead], [tally.refused, 0], "{name}");
+        }
+        let total = RESULTS.total(preset, |_| true);
+        assert!(total.compactions > 50 && total.kept.facts > 100, "{}: {total:?}", preset.name());
+    }
+}
+
+#[test]
+fn only_a_message_that_leaves_no_room_for_the_reply_is_refused() {
+    for preset in presets() {
+        let refused = RESULTS.total(preset, |cell| cell.kind != Kind::Paste).refused;
+        assert_eq!(refused, 0, "{}", preset.name());
+    }
+}
+
+#[test]
+fn the_documents_fail_as_they_are_written() {
+    let failed = |policy| RESULTS.total(policy, |_| true).failed;
+    let [rfc, nothing] = [failed(Contender::Rfc011), failed(Contender::None)];
+    assert!(rfc > 200 && nothing >= rfc, "{rfc} {nothing}");
+    assert!(RESULTS.total(Contender::SvenDoc, |_| true).orphans > 0);
+    assert!(RESULTS.total(Contender::OpencodeDoc, |_| true).summary_overflows > 0);
+    let nous = |is_large: bool| RESULTS.total(Contender::NousDoc, |cell| (cell.window > 100_000) == is_large);
+    assert!(nous(false).failed > nous(true).failed);
+    assert_eq!(nous(false).compactions, 0, "100,000 tokens are never reached on a small window");
+}
+
+#[test]
+fn what_a_preset_pays_is_compared_with_its_document_on_the_turns_that_both_answer() {
+    for preset in presets() {
+        let pair = RESULTS.pair(preset, |_| true).unwrap();
+        assert!(pair.turns > 100 && pair.only_ours > pair.only_document, "{pair:?}");
+        // The others keep more of a short conversation than their documents do; then the report has to say so.
+        if preset == Contender::Oneclaw || pair.ours <= pair.document {
+            assert!(pair.ours <= pair.document, "{pair:?}");
+            continue;
+        }
+        let sentence = format!("On the turns that both answered, {} pays ", preset.name());
+        assert!(report::html(&RESULTS).contains(&sentence), "{pair:?}");
+    }
+}
+
+#[test]
+fn the_upper_estimate_is_hardly_ever_below_the_truth() {
+    for kind in &RESULTS.by_kind {
+        let errors = &kind.errors;
+        assert!(errors.calibrated_upper.estimates > 20, "{kind:?}");
+        for upper in [&errors.calibrated_upper, &errors.anchored_upper] {
+            assert!(upper.below * 1_000 <= upper.estimates, "{kind:?}");
+        }
+        assert!(errors.anchored.mean_percent() < errors.simple.mean_percent(), "{kind:?}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures_whatever_the_threads() {
+    let study = |seed, threads| {
+        let kinds = vec![Kind::Coding, Kind::Switch];
+        let policies = vec![Contender::Oneclaw, Contender::Rfc011];
+        let study =
+            Study { kinds, policies, windows: vec![4_000], threads, soak: 120, ..Study::new(seed, 60) };
+        let results = study.run(&|_| {}).unwrap();
+        (results.cells, results.soak, results.drawings)
+    };
+    let first = study(1, 1);
+    assert_eq!(first, study(1, 3));
+    assert_ne!(first.0, study(2, 1).0);
+}
+
+#[test]
+fn a_study_of_nothing_is_none() {
+    assert_eq!(Study { kinds: vec![], ..Study::new(1, 10) }.run(&|_| {}), Err(StudyFault::Empty));
+    assert_eq!(Study::new(1, 0).run(&|_| {}), Err(StudyFault::Empty));
+}
+
+#[test]
+fn the_report_is_one_well_formed_file_that_asks_for_nothing() {
+    let html = report::html(&RESULTS);
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&html, options).unwrap();
+    let all: Vec<_> = document.descendants().filter(roxmltree::Node::is_element).collect();
+    let count = |name: &str| all.iter().filter(|node| node.tag_name().name() == name).count();
+    assert_eq!(count("svg"), RESULTS.drawings.len() + 3, "one sawtooth for each policy, three bar charts");
+    assert_eq!([count("script"), count("link"), count("img"), count("iframe")], [0; 4]);
+    for node in &all {
+        for attribute in node.attributes() {
+            assert!(!["href", "src", "style", "onload"].contains(&attribute.name()), "{attribute:?}");
+        }
+        if node.tag_name().name() == "svg" {
+            let size: Vec<f64> =
+                node.attribute("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
+            assert!(size.len() == 4 && size[2] > 0.0 && size[3] > 0.0);
+            assert_eq!(node.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
+            assert!(
+                node.children().any(|child| child.tag_name().name() == "title"),
+                "a name for those who cannot see"
+            );
+        }
+        for number in
+            ["x", "y", "width", "height", "cx", "cy"].iter().filter_map(|name| node.attribute(*name))
+        {
+            assert!(number.parse::<f64>().is_ok_and(|n| n.is_finite() && n >= 0.0), "{number}");
+        }
+    }
+    assert!(html.contains("prefers-color-scheme: dark") && html.contains("width=device-width"));
+    for policy in CONTENDERS {
+        assert!(html.matches(policy.name()).count() >= 5, "{}", policy.name());
+    }
+    assert!(!html.contains("NaN") && !html.contains("url("));
+
+    let picture = report::picture(&RESULTS);
+    let svg = roxmltree::Document::parse(&picture).unwrap();
+    assert_eq!(svg.root_element().tag_name().name(), "svg");
+    assert!(picture.contains("prefers-color-scheme:dark"));
+}
+
+#[test]
+fn results_can_be_kept_and_shown_again() {
+    let text = serde_json::to_string(&*RESULTS).unwrap();
+    let again: Results = serde_json::from_str(&text).unwrap();
+    assert_eq!(report::html(&again), report::html(&RESULTS));
+    assert!(
+        report::command(&again)
+            .starts_with("oneclaw simulate --seed 7 --turns 1300 --windows 2000,8000,32000,128000 ")
+    );
+}
