@@ -26,24 +26,42 @@ pub(crate) fn clean(text: &str) -> String {
     shorten(&escape(&without_keys(text.trim())))
 }
 
-/// The text without that key, nor the beginning of it where the text was cut.
+/// The text without that key, nor the beginning of it where the text was cut; in any spelling, as the hosts of addresses
+/// are written in small letters.
 pub(crate) fn without(text: &str, key: &ApiKey) -> String {
     let key = key.expose();
     if key.is_empty() {
         return text.to_owned();
     }
-    let text = text.replace(key, REDACTED);
+    let text = replaced(text, key);
     let (body, end) = match text.strip_suffix('…') {
         Some(body) => (body, "…"),
         None => (text.as_str(), ""),
     };
     let starts = key.char_indices().map(|(at, _)| at).filter(|at| *at >= SHORTEST_REST).rev();
     for start in starts.filter_map(|at| key.get(..at)) {
-        if let Some(rest) = body.strip_suffix(start) {
+        let split = body.len().checked_sub(start.len()).and_then(|at| body.split_at_checked(at));
+        if let Some((rest, last)) = split
+            && last.eq_ignore_ascii_case(start)
+        {
             return format!("{rest}{REDACTED}{end}");
         }
     }
     text
+}
+
+/// The text with a stand-in for the key, whatever the case of its letters.
+fn replaced(text: &str, key: &str) -> String {
+    let (small_text, small_key) = (text.to_ascii_lowercase(), key.to_ascii_lowercase());
+    let mut out = String::with_capacity(text.len());
+    let mut after = 0;
+    for (at, found) in small_text.match_indices(&small_key) {
+        out.push_str(text.get(after..at).unwrap_or_default());
+        out.push_str(REDACTED);
+        after = at + found.len();
+    }
+    out.push_str(text.get(after..).unwrap_or_default());
+    out
 }
 
 fn escape(text: &str) -> String {
@@ -144,6 +162,7 @@ mod tests {
         let key = ApiKey::new("topsecret-0815".into());
         assert_eq!(without("a topsecret-0815 b", &key), "a [redacted] b");
         assert_eq!(without("a topsecret…", &key), "a [redacted]…");
+        assert_eq!(without("to TopSecret-0815.example, topsec", &key), "to [redacted].example, [redacted]");
         assert_eq!(without("a top…", &key), "a top…");
         assert_eq!(without("a top", &ApiKey::new(String::new())), "a top");
     }
