@@ -19,7 +19,8 @@ use oneclaw_providers::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const KINDS: [ProviderKind; 3] = [ProviderKind::OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini];
+pub(crate) const KINDS: [ProviderKind; 3] =
+    [ProviderKind::OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini];
 
 /// A PNG of 1000 × 1000 pixels, as far as its header goes.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAPoCAYAAABNo9TkAAAA";
@@ -201,7 +202,7 @@ async fn ask_model(server: &Server, kind: ProviderKind, model: &str, request: &R
 }
 
 /// Waits until something holds; a machine with much to do gets its time.
-async fn eventually(what: &str, holds: impl Fn() -> bool) {
+pub(crate) async fn eventually(what: &str, holds: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while !holds() {
         assert!(Instant::now() < until, "{what}");

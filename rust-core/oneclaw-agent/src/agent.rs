@@ -1,160 +1,36 @@
 //! The agent: what apps and the command line call. Each method of a run returns at once; what happens is told by events.
 
-use crate::chat::Chat;
 use crate::compactor;
+use crate::config::{Config, Patience};
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::live::{Live, measured};
 use crate::ports::{KeyVault, Surroundings};
 use crate::preferences::Preferences;
+use crate::run::Run;
 use crate::send::{self, Start};
 use crate::session::{Core, Job, lock};
 use crate::stop::{Stop, Why};
 use crate::target;
 use crate::title::UNTITLED;
-use crate::tools::Registry;
 use crate::turn;
-use oneclaw_context::assemble::Parts;
-use oneclaw_context::estimate::Estimate;
-use oneclaw_context::{Moment, Plan, Policy, pins};
+use oneclaw_context::Policy;
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Attachment, ModelLimits, Row};
-use oneclaw_providers::{Cleartext, Client, Endpoint, ListedModel, Timing};
+use oneclaw_providers::{Client, Endpoint, ListedModel, Timing};
 use oneclaw_store::messages::State;
 use oneclaw_store::queue::Queued;
-use oneclaw_store::{
-    Connection, Place, Store, Transaction, agents, catalogue, epochs, messages, queue, sessions,
-};
+use oneclaw_store::{Connection, Store, Transaction, agents, catalogue, messages, queue, sessions};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// The most bytes of text and attachments in one message.
 const MOST_BYTES: usize = 32 * 1_024 * 1_024;
 
-/// What an agent is opened with.
-#[derive(Clone)]
-pub struct Config {
-    /// The file of the conversations; made if it is not there.
-    pub database: PathBuf,
-    /// How contexts are kept small.
-    pub policy: Policy,
-    /// The tools there are.
-    pub tools: Registry,
-    /// Which of them models are offered.
-    pub offer: Offer,
-    /// How long services may take.
-    pub timing: Timing,
-    /// How long a compaction may take.
-    pub patience: Patience,
-    /// Hosts that may be spoken to without encryption.
-    pub cleartext: Cleartext,
-}
-
-impl Config {
-    /// The defaults, with a file and no tools.
-    pub fn new(database: PathBuf) -> Self {
-        Self {
-            database,
-            policy: Policy::default(),
-            tools: Registry::new(),
-            offer: Offer::AgentsChoice,
-            timing: Timing::default(),
-            patience: Patience::default(),
-            cleartext: Cleartext::default(),
-        }
-    }
-}
-
-/// Which tools models are offered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Offer {
-    /// Those the session's agent lists.
-    AgentsChoice,
-    /// Those, and these.
-    Also(Vec<String>),
-    /// These.
-    Only(Vec<String>),
-}
-
-/// How long a compaction may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// A summary call without a byte.
-    pub silence: Duration,
-    /// All calls of one compaction together.
-    pub pass: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self { silence: Duration::from_secs(15), pass: Duration::from_secs(120) }
-    }
-}
-
-/// How a session's context stands.
-#[derive(Debug, Clone)]
-pub struct Status {
-    /// The size of the next request.
-    pub estimate: Estimate,
-    /// The window, if known.
-    pub window: Option<u64>,
-    /// The largest request that may be sent.
-    pub hard_limit: Option<u64>,
-    /// The largest size that does not fire.
-    pub trigger: Option<u64>,
-    /// Where its tokens go.
-    pub parts: Parts<u64>,
-    /// What stands for the rows before the boundary.
-    pub summary: Option<String>,
-    /// All compactions, the oldest first; those undone too.
-    pub epochs: Vec<epochs::Epoch>,
-    /// The pinned messages.
-    pub pins: Vec<messages::Stored>,
-    /// Where the rows begin that are sent as they are.
-    pub boundary: Place,
-    /// The provider and model asked next.
-    pub model: (String, String),
-}
-
-/// A run: events in order, until there are no more. Dropping it stops it.
-#[derive(Debug)]
-pub struct Run {
-    /// The message that was saved, if the run began with one.
-    pub message_id: Option<String>,
-    events: UnboundedReceiver<Event>,
-    stop: Stop,
-}
-
-impl Run {
-    /// The next event; `None` when the run is over.
-    pub async fn next(&mut self) -> Option<Event> {
-        self.events.recv().await
-    }
-
-    /// Ends the run; what was saved stays.
-    pub fn stop(&self) {
-        self.stop.stop();
-    }
-
-    /// Something that can end the run from elsewhere.
-    pub fn stopper(&self) -> Stop {
-        self.stop.clone()
-    }
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        self.stop.stop();
-    }
-}
-
 /// Conversations with models, kept in a file. Cheap to clone; needs a tokio runtime with time and I/O.
 #[derive(Clone)]
-pub struct Agent(Arc<Core>);
+pub struct Agent(pub(crate) Arc<Core>);
 
 impl Agent {
     /// Opens the file, or makes it.
@@ -389,85 +265,6 @@ impl Agent {
         self.0.session(session).stop();
     }
 
-    // ---- the context of a session ----
-
-    /// How its context stands.
-    pub async fn status(&self, session: &str) -> Result<Status, Failure> {
-        let (job, _) = self.job(session)?;
-        let (chat, _, plan) = self.look(&job).await?;
-        let id = session.to_owned();
-        let (standing, epochs, pins) = self
-            .0
-            .read(move |c| Ok((epochs::standing(c, &id)?, epochs::list(c, &id)?, messages::pinned(c, &id)?)))
-            .await?;
-        Ok(Status {
-            estimate: plan.request_estimate,
-            window: plan.budget.and_then(|b| b.window),
-            hard_limit: plan.budget.map(|b| b.hard),
-            trigger: plan.budget.map(|b| b.trigger),
-            parts: plan.shares(),
-            boundary: standing.as_ref().map_or(Place::START, |s| s.boundary),
-            summary: standing.map(|s| s.summary),
-            epochs,
-            pins,
-            model: (chat.target.provider_id, chat.target.model.0),
-        })
-    }
-
-    /// The next request as things stand.
-    pub async fn preview(&self, session: &str) -> Result<Plan, Failure> {
-        let (job, _) = self.job(session)?;
-        Ok(self.look(&job).await?.2)
-    }
-
-    /// Takes the newest compaction back; `None` if there is none.
-    pub async fn undo(&self, session: &str) -> Result<Option<epochs::Epoch>, Failure> {
-        self.change(session, epochs::undo).await
-    }
-
-    /// Takes all compactions back.
-    pub async fn reset(&self, session: &str) -> Result<(), Failure> {
-        self.change(session, epochs::reset).await
-    }
-
-    /// Pins a message: compactions carry it as it is. Refused where pins would take too much of the window.
-    pub async fn pin(&self, session: &str, message: &str) -> Result<(), Failure> {
-        let (job, _) = self.job(session)?;
-        let (chat, _, plan) = self.look(&job).await?;
-        let (owner, id) = (session.to_owned(), message.to_owned());
-        let (candidate, pinned) = self
-            .0
-            .read(move |c| Ok((messages::get_in(c, &owner, &id)?, messages::pinned(c, &owner)?)))
-            .await?;
-        if candidate.pinned_at.is_some() {
-            return Ok(());
-        }
-        if !matches!(candidate.row.kind, RowType::User | RowType::AiResponse | RowType::ToolResult) {
-            return Err(Failure::Invalid("only messages, replies and tool results can be pinned".to_owned()));
-        }
-        if let Some(budget) = plan.budget {
-            let pinned: Vec<_> = pinned.into_iter().map(measured).collect();
-            pins::check(&pinned, &measured(candidate), &chat.policy, &budget, &chat.target.tariff())?;
-        }
-        self.set_pin(session, message, Some(self.0.now())).await
-    }
-
-    /// Takes a pin away.
-    pub async fn unpin(&self, session: &str, message: &str) -> Result<(), Failure> {
-        self.set_pin(session, message, None).await
-    }
-
-    async fn set_pin(&self, session: &str, message: &str, pinned_at: Option<i64>) -> Result<(), Failure> {
-        let (owner, id) = (session.to_owned(), message.to_owned());
-        self.write(move |t| {
-            messages::get_in(t, &owner, &id)?;
-            messages::set_pin(t, &id, pinned_at)
-        })
-        .await?;
-        self.0.session(session).changed();
-        Ok(())
-    }
-
     /// The models a service lists.
     pub async fn models(&self, provider_id: &str) -> Result<Vec<ListedModel>, Failure> {
         self.check_open()?;
@@ -502,7 +299,7 @@ impl Agent {
         if self.0.closing.given().is_some() { Err(Failure::Closed) } else { Ok(()) }
     }
 
-    fn job(&self, session: &str) -> Result<(Job, UnboundedReceiver<Event>), Failure> {
+    pub(crate) fn job(&self, session: &str) -> Result<(Job, UnboundedReceiver<Event>), Failure> {
         self.check_open()?;
         let (sender, events) = unbounded_channel();
         Ok((Job::new(self.0.clone(), self.0.session(session), Stop::new(), sender), events))
@@ -545,33 +342,6 @@ impl Agent {
             }
         });
         Run { message_id, events, stop }
-    }
-
-    async fn look(&self, job: &Job) -> Result<(Chat, Live, Plan), Failure> {
-        let chat = Chat::open(job).await?;
-        let live = Live::load(job, &chat).await?;
-        let plan = chat.look(&live, Moment::BeforeSend);
-        Ok((chat, live, plan))
-    }
-
-    /// Changes what is in force, when no turn and no compaction is at work.
-    async fn change<T: Send + 'static>(
-        &self,
-        session: &str,
-        change: impl FnOnce(&Transaction<'_>, &str, i64) -> oneclaw_store::Result<T> + Send + 'static,
-    ) -> Result<T, Failure> {
-        let (job, _) = self.job(session)?;
-        let _both = job.turn_and_compaction().await?;
-        let (id, now) = (session.to_owned(), self.0.now());
-        let changed = self
-            .0
-            .blocking(move |store| {
-                store.prepare(&id)?;
-                Ok(store.write(|t| change(t, &id, now))?)
-            })
-            .await?;
-        job.session.changed();
-        Ok(changed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What every request of a turn has in common: the model, the policy, instructions and tools.
 
-use crate::agent::Offer;
+use crate::config::Offer;
 use crate::failure::Failure;
 use crate::lessons::{self, Size};
 use crate::live::Live;

@@ -4,7 +4,7 @@
 //! beside a turn, one at a time: `compaction`. Who needs both takes `turn` first. The file is the truth; `version` says
 //! when what a turn has in memory is no longer what is in force (ADR 0011).
 
-use crate::agent::{Offer, Patience};
+use crate::config::{Offer, Patience};
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::ports::{KeyVault, Surroundings, new_id};

@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)] // A benchmark: a fault should stop it; it talks.
 
+mod support;
+
 use oneclaw_model::ProviderKind;
 use oneclaw_providers::{Decoder, StreamEvent};
 use serde_json::{Value, json};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use support::{median, timed};
 
 const ROUNDS: usize = 15;
 
@@ -41,7 +43,7 @@ fn main() {
             payloads.len()
         );
         println!(
-            "ratio decode {name} = {:.2} ({:.2} ms / {:.2} ms)",
+            "ratio decode {name} / plain JSON = {:.2} ({:.2} ms / {:.2} ms)",
             decoding / parsing,
             decoding * 1e3,
             parsing * 1e3
@@ -226,15 +228,4 @@ fn chunks(mut body: &[u8]) -> Vec<&[u8]> {
         body = rest;
     }
     chunks
-}
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    let half = times.len() / 2;
-    *times.select_nth_unstable(half).1
 }

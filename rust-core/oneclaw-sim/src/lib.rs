@@ -20,6 +20,7 @@ mod world;
 pub use contender::{CONTENDERS, Contender};
 pub use estimates::{ClassErrors, Errors, Estimates};
 pub use kinds::{KINDS, Kind};
+pub use rng::Rng;
 pub use study::{Results, Study, StudyFault};
 pub use summariser::{WRITERS, Writer};
 pub use tally::{FactsSeen, Kept, Point, Seen, Tally};

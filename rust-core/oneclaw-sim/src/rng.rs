@@ -33,7 +33,7 @@ impl Rng {
         self.number() % 100 < n
     }
 
-    /// One of them; the first type's default where there are none.
+    /// One of them; `None` where there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         let index = self.number() as usize % items.len().max(1);
         items.get(index)

@@ -6,11 +6,14 @@ use oneclaw_agent::tools::Registry;
 use oneclaw_agent::{Agent, Config, Event, Offer, System};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{ModelLimits, ToolStatus};
+use oneclaw_sim::Rng;
 use oneclaw_store::examine;
 use oneclaw_store::messages::State;
+use oneclaw_tests::times;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +39,9 @@ async fn child() {
     let config = Config { tools, offer, timing: TIMING, ..Config::new(Path::new(&file).to_owned()) };
     let agent = Agent::open(config, Arc::new(Keys(None)), Arc::new(System)).await.unwrap();
     agent.set_limits(PROVIDER, "gpt-4o", ModelLimits { max_output: Some(1_000), ..Default::default() });
+    if let Some(prefix) = text.strip_prefix("/converse ") {
+        return converse(&agent, &session, prefix).await;
+    }
     let mut run = match text.as_str() {
         "/compact" => agent.compact(&session, None).await.unwrap(),
         text => agent.send(&session, text, vec![]).await.unwrap(),
@@ -47,18 +53,50 @@ async fn child() {
     say("Over");
 }
 
+/// Writes for ever and says what was saved: with tools, long texts, two at once, a compaction and its undoing.
+async fn converse(agent: &Agent, session: &str, prefix: &str) {
+    for number in 0.. {
+        let text = match number % 5 {
+            0 => format!("{prefix}-{number} Please read /tmp/a.txt and /tmp/b.txt"),
+            1 => format!("{prefix}-{number} {}", "gravel road ".repeat(400)),
+            _ => format!("{prefix}-{number} Write 60 words about rain."),
+        };
+        let run = agent.send(session, &text, vec![]).await.unwrap();
+        say(&format!("Saved {prefix}-{number}"));
+        match number % 5 {
+            2 => {
+                let text = format!("{prefix}-{number}b Write 5 words.");
+                let second = agent.send(session, &text, vec![]).await.unwrap();
+                say(&format!("Saved {prefix}-{number}b"));
+                tokio::join!(all(run), all(second));
+            }
+            3 => {
+                all(run).await;
+                all(agent.compact(session, None).await.unwrap()).await;
+                agent.undo(session).await.unwrap();
+            }
+            _ => drop(all(run).await),
+        }
+    }
+}
+
 /// Not `println`: the test harness would keep it.
 fn say(what: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("\n{what}\n").as_bytes()).and_then(|()| out.flush()).unwrap();
 }
 
-/// Sends a message in another process and kills that some time after it has said a word for the nth time.
-async fn killed(house: &House, text: &str, word: &str, nth: usize, after: Duration) {
+/// The test above in another process.
+fn another_process(house: &House, text: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "agent::kills::child", "--nocapture"]);
     command.env(FILE, house.folder.file("oneclaw.db")).env(SESSION, &house.session).env(TEXT, text);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Sends a message in another process and kills that some time after it has said a word for the nth time.
+async fn killed(house: &House, text: &str, word: &str, nth: usize, after: Duration) {
+    let mut child = another_process(house, text);
     let out = child.stdout.take().unwrap();
     let word = word.to_owned();
     tokio::task::spawn_blocking(move || {
@@ -171,4 +209,48 @@ async fn a_message_that_was_saved_last_is_answered_when_asked_again() {
     let events = all(house.agent.regenerate(&house.session).await.unwrap()).await;
     assert!(events.iter().any(|e| matches!(e, Event::ResponseComplete { .. })));
     assert!(house.ask("What is the port?").await.contains("8080"));
+}
+
+/// `ONECLAW_CASES` makes it more kills.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_any_moment() {
+    let setup = Setup { delay: Duration::from_millis(1), ..Setup::window(8_000) };
+    let mut house = setup.tool(wordy("read_file", 50)).build("kill-any").await;
+    let mut rng = Rng::of(7, &[]);
+    for kill in 0..25 * times() {
+        let mut child = another_process(&house, &format!("/converse k{kill}"));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let after = Duration::from_millis(rng.between(0, 600));
+        let said: BTreeSet<String> = tokio::task::spawn_blocking(move || {
+            let saved =
+                |line: std::io::Result<String>| line.unwrap().strip_prefix("Saved ").map(str::to_owned);
+            let first = lines.by_ref().find_map(saved).expect("a message is saved");
+            std::thread::sleep(after);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            // What it had said before stands in the pipe.
+            std::iter::once(first).chain(lines.filter_map(saved)).collect()
+        })
+        .await
+        .unwrap();
+        assert!(examine(&house.folder.file("oneclaw.db")).is_ok());
+        let own: Vec<String> = house
+            .questions()
+            .into_iter()
+            .filter_map(|text| text.split(' ').next().map(str::to_owned))
+            .filter(|name| name.starts_with(&format!("k{kill}-")))
+            .collect();
+        let kept: BTreeSet<String> = own.iter().cloned().collect();
+        assert_eq!(kept.len(), own.len(), "nothing is there twice: {own:?}");
+        assert!(said.is_subset(&kept), "said {said:?}, kept {kept:?}");
+        assert!(kept.len() <= said.len() + 1, "at most the last one was not said yet: {said:?}, {kept:?}");
+        if kill % 10 == 9 {
+            // Otherwise a thousand kills are one conversation, and reading it all becomes the test.
+            let questions = house.questions();
+            goes_on(&mut house, &questions.iter().map(String::as_str).collect::<Vec<_>>()).await;
+            house.session = house.new_session().await;
+        }
+    }
+    let questions = house.questions();
+    goes_on(&mut house, &questions.iter().map(String::as_str).collect::<Vec<_>>()).await;
 }

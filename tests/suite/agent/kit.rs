@@ -116,6 +116,26 @@ impl Setup {
     /// Starts the server, opens the file, begins a session.
     pub async fn build(self, name: &str) -> House {
         let folder = Folder::new(name);
+        let agent = self.open(&folder).await;
+        let server = self.serve(&agent).await;
+        for (id, window) in &self.served {
+            let model = catalogue::Model {
+                id: (*id).into(),
+                provider_id: PROVIDER.into(),
+                display_name: None,
+                is_default: false,
+                source: CUSTOM.into(),
+                window: self.believed.or(Some(*window)).filter(|w| *w > 0),
+            };
+            agent.store().write(|t| catalogue::save_model(t, &model)).unwrap();
+        }
+        let mut house = House { agent, server, session: String::new(), setup: self, folder };
+        house.session = house.new_session().await;
+        house
+    }
+
+    /// Starts the server, and tells the file where it is.
+    async fn serve(&self, agent: &Agent) -> Server {
         let models = self
             .served
             .iter()
@@ -131,7 +151,6 @@ impl Setup {
         })
         .await
         .unwrap();
-        let agent = self.open(&folder).await;
         let provider = Provider {
             id: PROVIDER.into(),
             name: "Kit".into(),
@@ -141,20 +160,7 @@ impl Setup {
             is_active: true,
         };
         agent.store().write(|t| catalogue::save_provider(t, &provider, 1)).unwrap();
-        for (id, window) in &self.served {
-            let model = catalogue::Model {
-                id: (*id).into(),
-                provider_id: PROVIDER.into(),
-                display_name: None,
-                is_default: false,
-                source: CUSTOM.into(),
-                window: self.believed.or(Some(*window)).filter(|w| *w > 0),
-            };
-            agent.store().write(|t| catalogue::save_model(t, &model)).unwrap();
-        }
-        let mut house = House { agent, server, session: String::new(), setup: self, folder };
-        house.session = house.new_session().await;
-        house
+        server
     }
 
     async fn open(&self, folder: &Folder) -> Agent {
@@ -211,6 +217,12 @@ impl House {
     pub async fn restart(&mut self) {
         self.agent.close().await;
         self.agent = self.setup.open(&self.folder).await;
+    }
+
+    /// The service is elsewhere from now on, and has no script.
+    pub async fn new_server(&mut self) {
+        let server = self.setup.serve(&self.agent).await;
+        std::mem::replace(&mut self.server, server).stop().await;
     }
 
     /// Sends a message and waits for everything that follows.

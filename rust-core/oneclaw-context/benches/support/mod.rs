@@ -1,4 +1,4 @@
-//! What both benchmarks need beside criterion.
+//! What the benchmarks share.
 
 use std::time::Duration;
 

@@ -1,0 +1,67 @@
+//! What an agent is opened with.
+
+use crate::tools::Registry;
+use oneclaw_context::Policy;
+use oneclaw_providers::{Cleartext, Timing};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What an agent is opened with.
+#[derive(Clone)]
+pub struct Config {
+    /// The file of the conversations; made if it is not there.
+    pub database: PathBuf,
+    /// How contexts are kept small.
+    pub policy: Policy,
+    /// The tools there are.
+    pub tools: Registry,
+    /// Which of them models are offered.
+    pub offer: Offer,
+    /// How long services may take.
+    pub timing: Timing,
+    /// How long a compaction may take.
+    pub patience: Patience,
+    /// Hosts that may be spoken to without encryption.
+    pub cleartext: Cleartext,
+}
+
+impl Config {
+    /// The defaults, with a file and no tools.
+    pub fn new(database: PathBuf) -> Self {
+        Self {
+            database,
+            policy: Policy::default(),
+            tools: Registry::new(),
+            offer: Offer::AgentsChoice,
+            timing: Timing::default(),
+            patience: Patience::default(),
+            cleartext: Cleartext::default(),
+        }
+    }
+}
+
+/// Which tools models are offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offer {
+    /// Those the session's agent lists.
+    AgentsChoice,
+    /// Those, and these.
+    Also(Vec<String>),
+    /// These.
+    Only(Vec<String>),
+}
+
+/// How long a compaction may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// A summary call without a byte.
+    pub silence: Duration,
+    /// All calls of one compaction together.
+    pub pass: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { silence: Duration::from_secs(15), pass: Duration::from_secs(120) }
+    }
+}
