@@ -12,12 +12,13 @@ use oneclaw_store::{Connection, Transaction};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The core: conversations with models, kept in a file. Open one per file; shut it down, then let go of it.
+/// The core: conversations with models, kept in a file. Open one per file; shut it down, then let go of it. Why it has this
+/// shape: `docs/adr/0014-the-border-to-kotlin.md`.
 #[derive(uniffi::Object)]
 pub struct OneClaw {
     pub(crate) agent: Agent,
     #[cfg(feature = "demo")]
-    demo: Option<crate::data::DemoServer>,
+    demo: Option<crate::demo::DemoServer>,
 }
 
 #[uniffi::export]
@@ -35,7 +36,7 @@ impl OneClaw {
             agent.use_preferences().await?;
             #[cfg(feature = "demo")]
             let demo = match config.demo {
-                true => Some(crate::data::DemoServer::start(&agent, vault).await?),
+                true => Some(crate::demo::DemoServer::start(&agent, vault).await?),
                 false => None,
             };
             #[cfg(not(feature = "demo"))]
@@ -128,7 +129,7 @@ impl OneClaw {
         self.start(listener, |agent| async move { agent.resume(&session_id).await }).await
     }
 
-    /// Sessions whose compaction a restart has cut short.
+    /// Sessions whose compaction was begun and has not ended: a restart has cut it short, or it is at work now.
     pub async fn interrupted_compactions(&self) -> Result<Vec<String>, CoreError> {
         let agent = self.agent.clone();
         on_runtime(async move {

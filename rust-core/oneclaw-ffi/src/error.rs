@@ -11,7 +11,8 @@ impl From<Failure> for CoreError {
         match failure {
             Failure::Store(_) => Self::Storage { detail },
             Failure::NotFound(what) => Self::NotFound { what },
-            Failure::Invalid(_) | Failure::Pin(_) => Self::Invalid { field: String::new(), detail },
+            Failure::Invalid(_) => Self::Invalid { field: String::new(), detail },
+            Failure::Pin(_) => Self::Invalid { field: "pin".to_owned(), detail },
             Failure::NoModel(_) => Self::Invalid { field: "model".to_owned(), detail },
             Failure::Vault { .. } => Self::Auth { detail },
             Failure::Provider(ProviderError::Auth { .. }) => Self::Auth { detail },

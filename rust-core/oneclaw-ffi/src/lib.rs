@@ -3,8 +3,12 @@
 mod convert;
 mod core;
 mod data;
+#[cfg(feature = "demo")]
+mod demo;
 mod error;
 mod host;
+#[cfg(test)]
+mod panics;
 mod pure;
 mod run;
 mod runtime;

@@ -1,4 +1,4 @@
-//! A run on its way to a listener: events in order, pieces of text joined to about one call a frame.
+//! A run on its way to a listener: events in order, pieces of text joined to about one call a frame (ADR 0014).
 
 use crate::CoreError;
 use crate::convert::event_out;

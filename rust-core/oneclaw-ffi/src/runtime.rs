@@ -28,7 +28,8 @@ pub(crate) async fn on_runtime<T: Send + 'static>(
     }
 }
 
-/// Sends log lines to Android's log, or to standard error where `ONECLAW_LOG` names a level.
+/// Sends log lines to Android's log from information on; elsewhere to standard error, warnings and worse or from the level
+/// that `ONECLAW_LOG` names.
 pub(crate) fn start_logging() {
     LOGGER.get_or_init(|| {
         #[cfg(target_os = "android")]

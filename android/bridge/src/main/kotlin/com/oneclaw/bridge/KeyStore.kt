@@ -12,4 +12,7 @@ interface KeyStore {
     fun setKey(providerId: String, key: String)
 
     fun removeKey(providerId: String)
+
+    /** Whether [removeKey] takes the key away; not where it comes from elsewhere, as from the environment. */
+    fun canRemove(providerId: String): Boolean = true
 }

@@ -23,9 +23,13 @@ import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.callbackFlow
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
+import java.util.concurrent.locks.ReentrantLock
+import kotlin.concurrent.withLock
 
 /** The core as the app sees it. Hands on calls and answers, and decides nothing. */
 class RustChatRepository private constructor(private val core: OneClaw, private val keys: KeyStore) : ChatRepository {
+    private val closing = ReentrantLock()
+
     override suspend fun sessions(search: String, shelf: Shelf, cursor: String?, limit: Int) =
         ask { sessions(search, shelf, cursor, limit) }
 
@@ -63,7 +67,7 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     override suspend fun stop(sessionId: String) = ask { stop(sessionId) }
 
-    override suspend fun undoCompaction(sessionId: String) = ask<Unit> { undoCompaction(sessionId) }
+    override suspend fun undoCompaction(sessionId: String) = ask { undoCompaction(sessionId) }
 
     override suspend fun resetCompactions(sessionId: String) = ask { resetCompactions(sessionId) }
 
@@ -111,11 +115,21 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     override suspend fun removeKey(providerId: String) = withContext(Dispatchers.IO) { keys.removeKey(providerId) }
 
-    /** Stops what is going on, waits until it is stored, and lets go of the file. Takes a moment. */
+    override suspend fun canRemoveKey(providerId: String) = withContext(Dispatchers.IO) { keys.canRemove(providerId) }
+
+    /**
+     * Stops what is going on, waits until it is stored, and lets go of the file. Takes a moment. Whoever else calls it meanwhile
+     * waits too.
+     */
     override fun close() {
-        if (core.uniffiIsDestroyed) return
-        runBlocking { core.shutDown() }
-        core.destroy()
+        closing.withLock {
+            if (core.uniffiIsDestroyed) return
+            try {
+                runBlocking { core.shutDown() }
+            } finally {
+                core.destroy()
+            }
+        }
     }
 
     /** Asks away from the caller's thread: what goes over the border is copied there, and pictures are large. */
@@ -129,10 +143,14 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     /** What the core says about one run. Whoever stops listening ends the run. */
     private fun run(start: suspend OneClaw.(ChatListener) -> RunHandle): Flow<ChatEvent> = callbackFlow {
-        val handle = ask { start(Listener(this@callbackFlow)) }
-        awaitClose {
-            handle.cancel()
-            handle.destroy()
+        // Kept from within: who is cancelled on the way back from `ask` never gets its answer.
+        var handle: RunHandle? = null
+        try {
+            ask { handle = start(Listener(this@callbackFlow)) }
+            awaitClose()
+        } finally {
+            handle?.cancel()
+            handle?.destroy()
         }
     }.buffer(Channel.UNLIMITED)
 

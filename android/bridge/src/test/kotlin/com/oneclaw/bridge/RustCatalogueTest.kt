@@ -28,6 +28,8 @@ class RustCatalogueTest {
         core.setDefaultModel(ModelRef("p-1", "m-1"))
         assertEquals("m-1", core.models().single { it.isDefault }.id)
         assertEquals("window", assertFailsWith<CoreException.Invalid> { core.saveModel(model.copy(window = -1)) }.field)
+        assertEquals("max_output", assertFailsWith<CoreException.Invalid> { core.saveModel(model.copy(maxOutput = -1)) }.field)
+        assertEquals(model.copy(isDefault = true), core.models().single { it.providerId == "p-1" }, "nothing was changed")
         core.removeModel(ModelRef("p-1", "m-1"))
         core.removeProvider("p-1")
         assertTrue(core.providers().none { it.id == "p-1" })

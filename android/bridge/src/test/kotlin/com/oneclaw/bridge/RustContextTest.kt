@@ -12,6 +12,7 @@ import kotlinx.coroutines.flow.toList
 import kotlin.test.Test
 import kotlin.test.assertEquals
 import kotlin.test.assertFailsWith
+import kotlin.test.assertFalse
 import kotlin.test.assertIs
 import kotlin.test.assertNull
 import kotlin.test.assertTrue
@@ -41,7 +42,8 @@ class RustContextTest {
         assertEquals(emptyList(), asked.errors())
         assertTrue("8080" in asked.text(), asked.text())
 
-        core.undoCompaction(session)
+        assertTrue(core.undoCompaction(session))
+        assertFalse(core.undoCompaction(session), "there was only one")
         assertEquals(0, core.contextStatus(session).epochs.size)
         assertTrue(core.all(session).none { it.isCovered })
         core.compact(session).toList()
@@ -60,7 +62,7 @@ class RustContextTest {
         assertEquals(emptyList(), core.contextStatus(session).pins)
         assertFailsWith<CoreException.NotFound> { core.pin(session, "nobody") }
         core.send(session, "A long one: ${long.repeat(8)}").toList()
-        assertFailsWith<CoreException.Invalid> { core.pin(session, core.all(session)[2].id) }
+        assertEquals("pin", assertFailsWith<CoreException.Invalid> { core.pin(session, core.all(session)[2].id) }.field)
     }
 
     @Test

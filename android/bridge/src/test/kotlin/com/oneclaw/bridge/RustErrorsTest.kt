@@ -17,8 +17,11 @@ import com.oneclaw.core.OneClaw
 import com.oneclaw.core.OpenConfig
 import com.oneclaw.core.ToolAnswer
 import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.collect
 import kotlinx.coroutines.flow.toList
 import java.nio.charset.CharacterCodingException
@@ -113,6 +116,22 @@ class RustErrorsTest {
             assertEquals(ChatEvent.Finished, events.await().last())
         }
         open().use { assertTrue(it.replies(session).single().isInterrupted) }
+    }
+
+    @Test
+    fun severalMayCloseAtOnceAndAllWaitForTheEnd() = house {
+        repeat(3) { round ->
+            val core = open()
+            val session = core.createSession().id
+            coroutineScope {
+                val events = async { core.send(session, "Write 900 words.").toList() }
+                while (core.asked(session).isEmpty()) delay(1)
+                val closing = List(4) { async(Dispatchers.IO) { core.close() } }
+                closing.awaitAll()
+                assertEquals(ChatEvent.Finished, events.await().last(), "round $round")
+            }
+            assertFailsWith<CoreException.Closed> { core.sessions() }
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package com.oneclaw.chat
 
 import androidx.compose.runtime.Immutable
 import com.oneclaw.bridge.Problem
+import com.oneclaw.core.ErrorCode
 
 /** The key of the conversation that is not begun yet. */
 const val NEW_CHAT = ""
@@ -70,6 +71,9 @@ sealed interface Notice {
 
     /** A file that was to be attached is no picture, cannot be read or is too large. */
     data class PictureRefused(override val id: Long) : Notice
+
+    /** The reply is there, but something that followed it failed. */
+    data class Unfinished(override val id: Long, val code: ErrorCode) : Notice
 
     /** Something could not be done. */
     data class Failed(override val id: Long, val problem: Problem) : Notice

@@ -133,10 +133,6 @@ sealed interface ChatAction {
 
     data object CloseProvider : ChatAction
 
-    data class RemoveProvider(val providerId: String) : ChatAction
-
-    data class RemoveKey(val providerId: String) : ChatAction
-
     data class AddModel(val providerId: String) : ChatAction
 
     data class EditModel(val model: Model) : ChatAction
@@ -147,8 +143,6 @@ sealed interface ChatAction {
 
     data object CloseModel : ChatAction
 
-    data class RemoveModel(val model: ModelRef) : ChatAction
-
     data class SetDefaultModel(val model: ModelRef) : ChatAction
 
     /** Asks a service for its models. */
@@ -157,4 +151,10 @@ sealed interface ChatAction {
     data class TakeOffer(val listed: ListedModel) : ChatAction
 
     data object CloseOffer : ChatAction
+
+    data class StartRemoval(val removal: Removal) : ChatAction
+
+    data object ConfirmRemoval : ChatAction
+
+    data object CancelRemoval : ChatAction
 }

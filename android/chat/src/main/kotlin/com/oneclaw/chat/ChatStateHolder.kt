@@ -4,15 +4,18 @@ import com.oneclaw.bridge.ChatRepository
 import com.oneclaw.bridge.MESSAGE_PAGE
 import com.oneclaw.bridge.problemOf
 import com.oneclaw.core.ChatEvent
+import com.oneclaw.core.CoreException
 import com.oneclaw.core.ModelRef
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Job
+import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.flow.update
 import kotlinx.coroutines.flow.updateAndGet
 import kotlinx.coroutines.launch
@@ -51,7 +54,7 @@ class ChatStateHolder(
         val after = states.updateAndGet { reduce(it, action) }
         runNew(before, after)
         sessions.perform(action, before)
-        settings.perform(action, after)
+        settings.perform(action, before, after)
         perform(action, before, after)
     }
 
@@ -61,8 +64,8 @@ class ChatStateHolder(
             is ChatAction.OpenSession -> load(action.sessionId)
             is ChatAction.Stop -> launch { sessionId?.let { repository.stop(it) } }
             is ChatAction.LoadEarlier -> if (!before.chat.isLoadingEarlier) loadEarlier(sessionId, after.chat)
-            is ChatAction.Pin -> change(sessionId) { repository.pin(it, action.messageId) }
-            is ChatAction.Unpin -> change(sessionId) { repository.unpin(it, action.messageId) }
+            is ChatAction.Pin -> pin(sessionId, action.messageId, isPinned = true)
+            is ChatAction.Unpin -> pin(sessionId, action.messageId, isPinned = false)
             is ChatAction.UndoCompaction -> if (mayChange(before)) change(sessionId) { repository.undoCompaction(it) }
             is ChatAction.ConfirmReset -> if (mayChange(before)) change(sessionId) { repository.resetCompactions(it) }
             is ChatAction.OpenPicker -> {
@@ -104,13 +107,7 @@ class ChatStateHolder(
             try {
                 sessionId = sessionOf(turn)
                 if (states.value.turn(turn.id)?.phase == TurnPhase.RUNNING) {
-                    var isFirst = true
-                    stream(sessionId, turn.request).collect {
-                        handle(turn.id, sessionId, it)
-                        // A stop does not reach a turn that was still in line: it is said again as soon as the turn begins.
-                        if (isFirst && states.value.turn(turn.id)?.phase == TurnPhase.STOPPING) repository.stop(sessionId)
-                        isFirst = false
-                    }
+                    listen(turn, sessionId)
                     update(ChatUpdate.TurnEnded(turn.id))
                 } else {
                     update(ChatUpdate.TurnWithdrawn(turn.id))
@@ -122,6 +119,28 @@ class ChatStateHolder(
             }
             sessionId?.let(::settle)
         }
+    }
+
+    /**
+     * Hears a turn to its end, or as long as it is in the state: who deletes a conversation ends what goes on there, also what is
+     * still in line.
+     */
+    private suspend fun listen(turn: LiveTurn, sessionId: String) = coroutineScope {
+        val hearing = this.launch {
+            var isFirst = true
+            stream(sessionId, turn.request).collect {
+                handle(turn.id, sessionId, it)
+                // A stop does not reach a turn that was still in line: it is said again as soon as the turn begins.
+                if (isFirst && states.value.turn(turn.id)?.phase == TurnPhase.STOPPING) repository.stop(sessionId)
+                isFirst = false
+            }
+        }
+        val watching = this.launch {
+            states.first { it.turn(turn.id) == null }
+            hearing.cancel()
+        }
+        hearing.join()
+        watching.cancel()
     }
 
     private suspend fun sessionOf(turn: LiveTurn): String {
@@ -145,19 +164,41 @@ class ChatStateHolder(
         update(ChatUpdate.Event(turn, event))
         when (event) {
             is ChatEvent.ToolCallCompleted -> launch {
-                update(ChatUpdate.ToolsLoaded(turn, repository.messages(sessionId)))
+                update(ChatUpdate.ToolsLoaded(turn, repository.messages(sessionId, limit = rowsOf(turn))))
             }
-            is ChatEvent.ResponseComplete -> launch { reload(sessionId) }
+            is ChatEvent.ResponseComplete -> {
+                launch { ifThere { reload(sessionId) } }
+                launch { ifThere { readTitle(sessionId) } }
+            }
             else -> Unit
         }
     }
 
+    /** At most so many rows a turn has stored: more are not read, as older ones may have large pictures. */
+    private fun rowsOf(turn: Long): Int {
+        val parts = states.value.turn(turn)?.parts.orEmpty().size
+        return (3 * parts + 2).coerceAtMost(MESSAGE_PAGE)
+    }
+
     /** Shows the stored form of what was received, once nothing is being received any more. */
     private fun settle(sessionId: String) {
-        launch { reload(sessionId) }
-        launch { readTitle(sessionId) }
+        launch {
+            ifThere {
+                reload(sessionId)
+                update(ChatUpdate.SessionLoaded(repository.session(sessionId)))
+            }
+        }
         sessions.refresh()
         if (states.value.context?.sessionId == sessionId) loadContext(sessionId)
+    }
+
+    /** Nobody has to be told that what they removed meanwhile is gone. */
+    private suspend fun ifThere(block: suspend () -> Unit) {
+        try {
+            block()
+        } catch (_: CoreException.NotFound) {
+            return
+        }
     }
 
     /** A model writes the title of a new conversation in the background, while the core says that the turn is over. */
@@ -191,9 +232,13 @@ class ChatStateHolder(
     }
 
     private suspend fun reload(sessionId: String) {
-        val chat = states.value.chats[sessionId] ?: return
-        val limit = maxOf(MESSAGE_PAGE, chat.transcript.messages.size)
-        update(ChatUpdate.MessagesLoaded(sessionId, chat.begun, repository.messages(sessionId, limit = limit)))
+        var chat = states.value.chats[sessionId] ?: return
+        do {
+            val limit = maxOf(MESSAGE_PAGE, chat.transcript.messages.size)
+            update(ChatUpdate.MessagesLoaded(sessionId, chat.begun, limit, repository.messages(sessionId, limit = limit)))
+            chat = states.value.chats[sessionId] ?: return
+            // Earlier messages came in the meantime: a page without them was left aside.
+        } while (chat.transcript.messages.size > limit)
     }
 
     private fun loadEarlier(sessionId: String?, chat: ChatUiState) {
@@ -220,6 +265,12 @@ class ChatStateHolder(
                 loadContext(sessionId)
             }
         }
+    }
+
+    private fun pin(sessionId: String?, messageId: String, isPinned: Boolean) = change(sessionId) {
+        if (isPinned) repository.pin(it, messageId) else repository.unpin(it, messageId)
+        // While a reply is received, no page replaces what is shown.
+        update(ChatUpdate.Pinned(it, messageId, isPinned))
     }
 
     private fun takeModel(sessionId: String?, model: ModelRef, old: ModelRef?) {

@@ -40,8 +40,12 @@ data class ChatUiState(
     /** Whether a reply is awaited or received. */
     val isAnswering: Boolean get() = turns.any { it.isAnswering }
 
-    /** While a compaction runs, the next message is accepted although the last may be unanswered. */
-    val canSend: Boolean get() = !draft.isEmpty && turns.none { it.holdsComposer }
+    /**
+     * Whether what is written can be sent. While a compaction runs, the next message is accepted although the last may be
+     * unanswered; an edit waits until nothing is going on.
+     */
+    val canSend: Boolean
+        get() = !draft.isEmpty && if (draft.editing == null) turns.none { it.holdsComposer } else isQuiet
 
     val canStop: Boolean get() = turns.any { it.phase == TurnPhase.RUNNING || it.phase == TurnPhase.ANSWERED }
 
@@ -53,9 +57,20 @@ data class ChatUiState(
     /** An error that is not among the rows. */
     val looseFailure: Failure? get() = failure?.takeUnless { turns.isEmpty() && items.lastOrNull() is ChatItem.Failed }
 
-    /** Whether trying again is offered, below the last row. */
+    /**
+     * Whether trying again is offered, below the last row. It is after every error: what stood in the way, as a missing key, may
+     * be gone by now, and what is stored of an error does not say of which kind it was.
+     */
     val canRetry: Boolean
-        get() = isQuiet && (failure?.isRetryable ?: (items.lastOrNull() is ChatItem.Failed))
+        get() = isQuiet && when (failure) {
+            is Failure.Reported -> true
+            is Failure.Refused -> false
+            null -> items.lastOrNull() is ChatItem.Failed && !endsInAReply
+        }
+
+    /** Whether the error in the last row came after the reply: it concerns what followed, and trying again would replace it. */
+    private val endsInAReply: Boolean
+        get() = (items.getOrNull(items.lastIndex - 1) as? ChatItem.Reply)?.let { !it.isInterrupted && it.text.isNotBlank() } == true
 
     val hasDraft: Boolean get() = !draft.isEmpty || !aside.isEmpty
 
@@ -66,6 +81,9 @@ data class ChatUiState(
 @Immutable
 data class Transcript(val messages: List<Message> = emptyList(), val before: String? = null) {
     val items: List<ChatItem> = itemsOf(messages)
+
+    fun pinned(messageId: String, isPinned: Boolean): Transcript =
+        copy(messages = messages.map { if (it.id == messageId) it.copy(isPinned = isPinned) else it })
 
     /** Without [messageId] and all that follows. */
     fun until(messageId: String): Transcript = copy(messages = messages.takeWhile { it.id != messageId })
@@ -91,20 +109,11 @@ data class Draft(
 /** Why the last turn has no answer. */
 @Immutable
 sealed interface Failure {
-    val isRetryable: Boolean
-
     /** The core said so in an event; the message is stored. [again] is what is asked for when it is tried again. */
-    data class Reported(
-        val text: String,
-        val code: ErrorCode,
-        override val isRetryable: Boolean,
-        val again: TurnRequest = TurnRequest.Regenerate,
-    ) : Failure
+    data class Reported(val text: String, val code: ErrorCode, val again: TurnRequest = TurnRequest.Regenerate) : Failure
 
     /** The call itself failed; the draft was given back. */
-    data class Refused(val problem: Problem) : Failure {
-        override val isRetryable get() = false
-    }
+    data class Refused(val problem: Problem) : Failure
 }
 
 /** What a turn asks of the core. */
@@ -145,6 +154,7 @@ enum class TurnPhase {
  * @property bubble what the user wrote, until its stored form is shown
  * @property parts what is complete: replies before tools, and tools
  * @property open the reply that is growing; apart from the rest, as it changes with every delta
+ * @property hasReply the reply is whole; what fails from here on does not concern it
  * @property foundNothing a compaction that was asked for had nothing to do
  */
 @Immutable
@@ -156,6 +166,7 @@ data class LiveTurn(
     val open: LivePart.Reply? = null,
     val phase: TurnPhase = TurnPhase.RUNNING,
     val isCompacting: Boolean = false,
+    val hasReply: Boolean = false,
     val foundNothing: Boolean = false,
 ) {
     val isAnswering: Boolean

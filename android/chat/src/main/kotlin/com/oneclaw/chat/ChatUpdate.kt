@@ -27,13 +27,15 @@ sealed interface ChatUpdate {
 
     data class SessionLoaded(val session: Session) : ChatUpdate
 
-    /** The newest messages, read when [begun] turns had begun. */
-    data class MessagesLoaded(val sessionId: String, val begun: Int, val page: MessagePage) : ChatUpdate
+    /** The newest messages, at most [limit], read when [begun] turns had begun. */
+    data class MessagesLoaded(val sessionId: String, val begun: Int, val limit: Int, val page: MessagePage) : ChatUpdate
 
     /** The messages before [cursor]. */
     data class EarlierLoaded(val sessionId: String, val cursor: String, val page: MessagePage) : ChatUpdate
 
     data class EarlierFailed(val sessionId: String) : ChatUpdate
+
+    data class Pinned(val sessionId: String, val messageId: String, val isPinned: Boolean) : ChatUpdate
 
     /** Messages read while a turn runs: the results of its tools are among them. */
     data class ToolsLoaded(val turn: Long, val page: MessagePage) : ChatUpdate

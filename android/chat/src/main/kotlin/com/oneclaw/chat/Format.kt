@@ -5,8 +5,6 @@ import java.util.Locale
 
 private const val THOUSAND = 1_000
 private const val MILLION = 1_000_000
-private const val SECOND_MS = 1_000L
-private const val MINUTE_MS = 60_000L
 
 val ToolStatus.isFinal: Boolean
     get() = this == ToolStatus.SUCCESS || this == ToolStatus.ERROR || this == ToolStatus.TIMEOUT
@@ -22,11 +20,4 @@ private fun shorten(value: Long, unit: Int): String {
     val tenths = value * 10 / unit
     val hasTenths = tenths < 100 && tenths % 10 != 0L
     return if (hasTenths) String.format(Locale.ROOT, "%d.%d", tenths / 10, tenths % 10) else (tenths / 10).toString()
-}
-
-/** How long something took: 340 ms, 1.4 s, 2 min 5 s. */
-fun formatDuration(ms: Long): String = when {
-    ms < SECOND_MS -> "$ms ms"
-    ms < MINUTE_MS -> String.format(Locale.ROOT, "%.1f s", ms.toDouble() / SECOND_MS)
-    else -> "${ms / MINUTE_MS} min ${ms % MINUTE_MS / SECOND_MS} s"
 }

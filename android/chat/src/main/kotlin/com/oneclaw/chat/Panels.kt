@@ -38,13 +38,22 @@ data class Renaming(val sessionId: String, val title: String) {
     val isValid: Boolean get() = title.isNotBlank()
 }
 
-/** The services and models there are. [keys] names the services that have a key. */
+/**
+ * The services and models there are.
+ *
+ * @property keys the services that have a key
+ * @property foreignKeys those of them whose key comes from elsewhere, as from the environment, and cannot be removed here
+ */
 @Immutable
 data class Catalogue(
     val providers: List<Provider> = emptyList(),
     val models: List<Model> = emptyList(),
     val keys: Set<String> = emptySet(),
+    val foreignKeys: Set<String> = emptySet(),
 ) {
+    /** Whether to warn that there is no key. A service that was added, as one at home, may need none. */
+    fun lacksKey(provider: Provider): Boolean = provider.isPreset && provider.id !in keys
+
     fun provider(id: String): Provider? = providers.find { it.id == id }
 
     fun model(ref: ModelRef?): Model? = ref?.let { models.find { model -> model.ref == it } }
@@ -66,7 +75,7 @@ data class ModelPickerState(
 
 /** A service that is offered, with its models. */
 @Immutable
-data class ModelGroup(val provider: Provider, val models: List<Model>, val hasKey: Boolean)
+data class ModelGroup(val provider: Provider, val models: List<Model>, val lacksKey: Boolean)
 
 /** The conversation is bigger than the window of [model]: earlier parts will be summarised before the next answer. */
 @Immutable

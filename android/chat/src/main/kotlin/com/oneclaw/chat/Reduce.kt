@@ -28,6 +28,9 @@ fun reduce(state: AppUiState, update: ChatUpdate): AppUiState = when (update) {
     is ChatUpdate.MessagesLoaded -> state.changeChat(update.sessionId) { it.loaded(update) }
     is ChatUpdate.EarlierLoaded -> state.changeChat(update.sessionId) { it.loadedEarlier(update) }
     is ChatUpdate.EarlierFailed -> state.changeChat(update.sessionId) { it.copy(isLoadingEarlier = false) }
+    is ChatUpdate.Pinned -> state.changeChat(update.sessionId) {
+        it.copy(transcript = it.transcript.pinned(update.messageId, update.isPinned))
+    }
     is ChatUpdate.ToolsLoaded -> state.changeTurn(update.turn) { it.withResults(update.page.messages) }
     is ChatUpdate.ModelKept -> state.changeChat(update.sessionId) { it.copy(model = update.model) }
     is ChatUpdate.CompactionCutShort -> compactionCutShort(state, update.sessionId)
@@ -65,6 +68,7 @@ private fun back(state: AppUiState): AppUiState? = when {
     state.picker != null -> state.copy(picker = null)
     state.context?.confirmsReset == true -> state.copy(context = state.context.copy(confirmsReset = false))
     state.context != null -> state.copy(context = null)
+    state.settings.removing != null -> state.copy(settings = state.settings.copy(removing = null))
     state.settings.model != null -> state.copy(settings = state.settings.copy(model = null))
     state.settings.offer != null -> state.copy(settings = state.settings.copy(offer = null))
     state.settings.provider != null -> state.copy(settings = state.settings.copy(provider = null))

@@ -27,7 +27,7 @@ private fun AppUiState.changeDraft(change: (Draft) -> Draft) = changeOpen { it.c
 private fun send(state: AppUiState): AppUiState {
     val chat = state.chat
     val draft = chat.draft
-    if (!chat.canSend || (draft.editing != null && !chat.isQuiet)) return state
+    if (!chat.canSend) return state
     val request = if (draft.editing == null) {
         TurnRequest.Send(draft.text.trim(), draft.attachments)
     } else {
@@ -107,11 +107,11 @@ internal fun sessionLoaded(state: AppUiState, session: Session): AppUiState =
     }
 
 /**
- * The newest messages were read. They replace the turns they contain; a page read before the latest turn began, or while a
- * reply is being received, says less than is known already.
+ * The newest messages were read. They replace the turns they contain; a page read before the latest turn began, while a reply is
+ * being received, or before earlier messages came, says less than is known already.
  */
 internal fun ChatUiState.loaded(update: ChatUpdate.MessagesLoaded): ChatUiState {
-    if (update.begun != begun || isAnswering) return copy(isLoading = false)
+    if (update.begun != begun || isAnswering || update.limit < transcript.messages.size) return copy(isLoading = false)
     val left = turns.filter { it.phase != TurnPhase.ENDED }
         .map { it.copy(bubble = null, parts = emptyList(), open = null) }
     return copy(

@@ -27,7 +27,7 @@ internal fun reduceContext(state: AppUiState, action: ChatAction): AppUiState? =
 private fun pickerOf(state: AppUiState): ModelPickerState {
     val catalogue = state.catalogue
     val groups = catalogue.providers.filter { it.isActive }
-        .map { ModelGroup(it, catalogue.modelsOf(it.id), it.id in catalogue.keys) }
+        .map { ModelGroup(it, catalogue.modelsOf(it.id), catalogue.lacksKey(it)) }
         .filter { it.models.isNotEmpty() }
     return ModelPickerState(groups, state.chat.model)
 }
@@ -61,6 +61,7 @@ internal fun contextLoaded(state: AppUiState, update: ChatUpdate.ContextLoaded):
 internal fun catalogueLoaded(state: AppUiState, catalogue: Catalogue): AppUiState {
     val known = state.copy(
         catalogue = catalogue,
+        settings = state.settings.copy(provider = state.settings.provider?.withKeyOf(catalogue)),
         // A conversation that is not begun yet does not hold on to a model that is gone.
         chats = state.chats.mapValues { (id, chat) ->
             val isKept = id != NEW_CHAT || catalogue.model(chat.model) != null

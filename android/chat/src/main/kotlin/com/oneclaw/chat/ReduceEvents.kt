@@ -21,11 +21,7 @@ internal fun reduceEvent(state: AppUiState, id: Long, event: ChatEvent): AppUiSt
         is ChatEvent.ToolCallCompleted -> state.changeTurn(id) { it.completed(event) }
         is ChatEvent.ToolRoundStarting -> state.changeTurn(id) { it.closed() }
         is ChatEvent.ResponseComplete -> state.changeTurn(id) { it.answered() }
-        is ChatEvent.Error -> state.changeTurn(id) { it.closed() }.changeChatOf(id) {
-            // A compaction is tried again as such: the newest reply has nothing to do with it.
-            val again = turn.request.takeIf(TurnRequest::isCompactionOnly) ?: TurnRequest.Regenerate
-            it.copy(failure = Failure.Reported(event.text, event.code, event.retryable, again))
-        }
+        is ChatEvent.Error -> state.changeTurn(id) { it.closed() }.failed(turn, event)
         is ChatEvent.ContextUsage -> state.changeChatOf(id) {
             it.copy(meter = Meter(event.expected, event.upper, event.window, event.trigger, event.parts))
         }
@@ -51,6 +47,14 @@ internal fun withdrawTurn(state: AppUiState, id: Long): AppUiState {
 
 private fun AppUiState.changeChatOf(turn: Long, change: (ChatUiState) -> ChatUiState): AppUiState =
     chatIdOf(turn)?.let { changeChat(it, change) } ?: this
+
+/** Where the reply is whole, only what followed it has failed: it stands, and is not to be asked for again. */
+private fun AppUiState.failed(turn: LiveTurn, event: ChatEvent.Error): AppUiState {
+    if (turn.hasReply) return tell { Notice.Unfinished(it, event.code) }
+    // A compaction is tried again as such: the newest reply has nothing to do with it.
+    val again = turn.request.takeIf(TurnRequest::isCompactionOnly) ?: TurnRequest.Regenerate
+    return changeChatOf(turn.id) { it.copy(failure = Failure.Reported(event.text, event.code, again)) }
+}
 
 private fun AppUiState.tellCompaction(turn: LiveTurn, event: ChatEvent.CompactCompleted): AppUiState = when {
     event.fallback -> tell { Notice.Trimmed(it) }
@@ -92,7 +96,7 @@ private fun LiveTurn.completed(event: ChatEvent.ToolCallCompleted): LiveTurn {
 }
 
 private fun LiveTurn.answered(): LiveTurn =
-    closed().copy(phase = if (phase == TurnPhase.STOPPING) phase else TurnPhase.ANSWERED)
+    closed().copy(phase = if (phase == TurnPhase.STOPPING) phase else TurnPhase.ANSWERED, hasReply = true)
 
 /** The latest call of that name: a service may use a name again in a later round. */
 private fun LiveTurn.changeTool(callId: String, change: (LivePart.Tool) -> LivePart.Tool): LiveTurn {

@@ -11,6 +11,8 @@ internal fun reduceSessions(state: AppUiState, action: ChatAction): AppUiState? 
     is ChatAction.LoadMoreSessions -> state.changeList { it.copy(isLoading = it.isLoading || it.hasMore) }
     is ChatAction.NewSession -> state.open(NEW_CHAT) { ChatUiState(model = state.catalogue.defaultModel?.ref) }
     is ChatAction.OpenSession -> state.open(action.sessionId) { ChatUiState(isLoading = true) }
+    // What is going on there is listened to no longer, and so ends: see [ChatStateHolder].
+    is ChatAction.DeleteSession -> state.changeChat(action.session.id) { it.copy(turns = emptyList()) }
     is ChatAction.StartRename -> state.changeList {
         it.copy(renaming = Renaming(action.session.id, action.session.title))
     }

@@ -6,15 +6,16 @@ internal fun reduceSettings(state: AppUiState, action: ChatAction): AppUiState? 
     is ChatAction.EditPolicy -> state.changeSettings { it.copy(policy = action.form) }
     is ChatAction.AddProvider -> state.changeSettings { it.copy(provider = ProviderForm()) }
     is ChatAction.EditProvider -> state.changeSettings {
-        it.copy(provider = ProviderForm.of(action.provider, action.provider.id in state.catalogue.keys))
+        it.copy(provider = ProviderForm.of(action.provider, state.catalogue))
     }
     is ChatAction.ChangeProvider -> state.changeSettings { it.copy(provider = it.provider?.let { action.form }) }
     is ChatAction.SaveProvider -> state.changeSettings { settings ->
         settings.copy(provider = settings.provider?.let { it.copy(showsErrors = true, isSaving = it.isValid) })
     }
     is ChatAction.CloseProvider -> state.changeSettings { it.copy(provider = null) }
-    is ChatAction.RemoveProvider -> state.changeSettings { it.copy(provider = null) }
-    is ChatAction.RemoveKey -> state.changeSettings { it.copy(provider = it.provider?.copy(hasKey = false, key = "")) }
+    is ChatAction.StartRemoval -> state.changeSettings { it.copy(removing = action.removal) }
+    is ChatAction.ConfirmRemoval -> state.changeSettings { it.removed() }
+    is ChatAction.CancelRemoval -> state.changeSettings { it.copy(removing = null) }
     is ChatAction.AddModel -> state.changeSettings { it.copy(model = ModelForm(action.providerId)) }
     is ChatAction.EditModel -> state.changeSettings { it.copy(model = ModelForm.of(action.model)) }
     is ChatAction.ChangeModel -> state.changeSettings { it.copy(model = it.model?.let { action.form }) }
@@ -22,7 +23,6 @@ internal fun reduceSettings(state: AppUiState, action: ChatAction): AppUiState? 
         settings.copy(model = settings.model?.let { it.copy(showsErrors = true, isSaving = it.isValid) })
     }
     is ChatAction.CloseModel -> state.changeSettings { it.copy(model = null) }
-    is ChatAction.RemoveModel -> state.changeSettings { it.copy(model = null) }
     is ChatAction.OpenOffer -> state.changeSettings { it.copy(offer = ModelOffer(action.providerId)) }
     is ChatAction.TakeOffer -> state.changeSettings { settings ->
         val offer = settings.offer ?: return@changeSettings settings
@@ -30,6 +30,14 @@ internal fun reduceSettings(state: AppUiState, action: ChatAction): AppUiState? 
     }
     is ChatAction.CloseOffer -> state.changeSettings { it.copy(offer = null) }
     else -> null
+}
+
+/** Closes the form of what is about to be gone. */
+private fun SettingsState.removed(): SettingsState = when (removing) {
+    is Removal.OfProvider -> copy(removing = null, provider = null)
+    is Removal.OfKey -> copy(removing = null, provider = provider?.copy(key = ""))
+    is Removal.OfModel -> copy(removing = null, model = null)
+    null -> this
 }
 
 private fun AppUiState.changeSettings(change: (SettingsState) -> SettingsState) = copy(settings = change(settings))

@@ -24,6 +24,7 @@ object SampleData {
         Provider("provider-openai", "OpenAI", ProviderKind.OPEN_AI, "https://api.openai.com/v1", true, true),
         Provider("provider-anthropic", "Anthropic", ProviderKind.ANTHROPIC, "https://api.anthropic.com/v1", true, true),
         Provider("provider-home", "Home server", ProviderKind.OPEN_AI, "http://192.168.1.20:8080/v1", true, false),
+        Provider("provider-demo", "Demo", ProviderKind.OPEN_AI, "http://127.0.0.1:41207/v1", true, false),
     )
 
     val models = listOf(
@@ -39,12 +40,13 @@ object SampleData {
             isPreset = true,
         ),
         Model("provider-home", "qwen3-8b", "Qwen3 8B", 8_192, null, isDefault = false, isPreset = false),
+        Model("provider-demo", "demo", "Demo", 16_000, 4_096, isDefault = false, isPreset = false),
         Model("provider-home", "mystery", "mystery", null, null, isDefault = false, isPreset = false),
     )
 
     val bigModel = models[2]
     val smallModel = models[3]
-    val catalogue = Catalogue(providers, models, keys = setOf("provider-openai", "provider-anthropic"))
+    val catalogue = Catalogue(providers, models, keys = setOf("provider-openai"))
 
     val session = session("s-1", "A weekend in Kyoto", "The Philosopher’s Path is quiet before nine.", 0)
 

@@ -93,7 +93,7 @@ object Samples {
     }
     val chatFailed = base.open {
         val failed = data.message("m-30", 30, MessageKind.Error("The service cannot be reached."))
-        val failure = Failure.Reported("The service cannot be reached.", ErrorCode.NETWORK, true)
+        val failure = Failure.Reported("The service cannot be reached.", ErrorCode.NETWORK)
         it.copy(transcript = Transcript(data.conversation.take(1) + failed), failure = failure)
     }
     val chatRefused = base.open {
@@ -101,7 +101,7 @@ object Samples {
     }
     val chatTooBig = base.open {
         val text = "The newest message is too big for this model by 2,310 tokens."
-        it.copy(failure = Failure.Reported(text, ErrorCode.CONTEXT, false))
+        it.copy(failure = Failure.Reported(text, ErrorCode.CONTEXT))
     }
     val chatCompacting = base.open {
         it.turn(turn("Find a quiet garden.").copy(phase = TurnPhase.ANSWERED, bubble = null, isCompacting = true))
@@ -146,13 +146,19 @@ object Samples {
 
     val settings = base.copy(screen = Screen.SETTINGS, settings = SettingsState(isLoading = false))
     val settingsBadThreshold = settings.settings { it.copy(policy = PolicyForm(threshold = "140")) }
-    val settingsProvider = settings.settings { it.copy(provider = ProviderForm.of(data.providers.first(), hasKey = true)) }
+    val settingsProvider = settings.settings { it.copy(provider = ProviderForm.of(data.providers.first(), data.catalogue)) }
     val settingsProviderBad = settings.settings {
         it.copy(provider = ProviderForm(name = "", baseUrl = "ftp://example.org", key = "sk-1 2", showsErrors = true))
     }
     val settingsModel = settings.settings { it.copy(model = ModelForm.of(data.smallModel)) }
     val settingsModelBad = settings.settings {
         it.copy(model = ModelForm("provider-home", id = "", window = "many", maxOutput = "12", showsErrors = true))
+    }
+    val settingsRemoving = settings.settings {
+        it.copy(
+            provider = ProviderForm.of(data.providers[2], data.catalogue),
+            removing = Removal.OfProvider("provider-home", "Home server"),
+        )
     }
     val settingsOffer = settings.settings {
         it.copy(
@@ -213,6 +219,7 @@ object Samples {
         "settings-provider-bad" to settingsProviderBad,
         "settings-model" to settingsModel,
         "settings-model-bad" to settingsModelBad,
+        "settings-removing" to settingsRemoving,
         "settings-offer" to settingsOffer,
         "settings-offer-failed" to settingsOfferFailed,
     )

@@ -27,7 +27,7 @@ internal class SessionEffects(
             is ChatAction.ShowShelf -> list()
             is ChatAction.LoadMoreSessions -> if (!before.sessions.isLoading) before.sessions.next?.let(::more)
             is ChatAction.SaveRename -> before.sessions.renaming?.takeIf { it.isValid }?.let(::rename)
-            is ChatAction.DeleteSession -> delete(action.session, isBusy = action.session.id in before.busySessions)
+            is ChatAction.DeleteSession -> delete(action.session)
             is ChatAction.RestoreSession -> restore(action.sessionId)
             is ChatAction.ConfirmPurge -> before.sessions.purging?.let(::purge)
             else -> Unit
@@ -72,9 +72,8 @@ internal class SessionEffects(
         }
     }
 
-    private fun delete(session: Session, isBusy: Boolean) {
+    private fun delete(session: Session) {
         launch {
-            if (isBusy) repository.stop(session.id)
             repository.deleteSession(session.id)
             update(ChatUpdate.SessionDeleted(session))
         }

@@ -22,19 +22,14 @@ internal class SettingsEffects(
 ) {
     private var saving: Job? = null
 
-    fun perform(action: ChatAction, after: AppUiState) {
+    fun perform(action: ChatAction, before: AppUiState, after: AppUiState) {
         when (action) {
             is ChatAction.ShowScreen -> if (action.screen == Screen.SETTINGS) load()
             is ChatAction.SetTheme -> launch { repository.setSetting(THEME, action.theme.name) }
             is ChatAction.EditPolicy -> savePolicy(action.form)
             is ChatAction.SaveProvider -> after.settings.provider?.takeIf { it.isSaving }?.let(::saveProvider)
-            is ChatAction.RemoveProvider -> change {
-                repository.removeProvider(action.providerId)
-                repository.removeKey(action.providerId)
-            }
-            is ChatAction.RemoveKey -> change { repository.removeKey(action.providerId) }
             is ChatAction.SaveModel -> after.settings.model?.takeIf { it.isSaving }?.let(::saveModel)
-            is ChatAction.RemoveModel -> change { repository.removeModel(action.model) }
+            is ChatAction.ConfirmRemoval -> before.settings.removing?.let { change { remove(it) } }
             is ChatAction.SetDefaultModel -> change { repository.setDefaultModel(action.model) }
             is ChatAction.OpenOffer -> listModels(action.providerId)
             else -> Unit
@@ -57,7 +52,17 @@ internal class SettingsEffects(
     private suspend fun readCatalogue() {
         val providers = repository.providers()
         val keys = providers.map { it.id }.filter { repository.hasKey(it) }.toSet()
-        update(ChatUpdate.CatalogueLoaded(Catalogue(providers, repository.models(), keys)))
+        val foreign = keys.filterNot { repository.canRemoveKey(it) }.toSet()
+        update(ChatUpdate.CatalogueLoaded(Catalogue(providers, repository.models(), keys, foreign)))
+    }
+
+    private suspend fun remove(removal: Removal) = when (removal) {
+        is Removal.OfProvider -> {
+            repository.removeProvider(removal.providerId)
+            repository.removeKey(removal.providerId)
+        }
+        is Removal.OfKey -> repository.removeKey(removal.providerId)
+        is Removal.OfModel -> repository.removeModel(removal.model)
     }
 
     private fun change(block: suspend () -> Unit) {

@@ -19,7 +19,20 @@ data class SettingsState(
     val provider: ProviderForm? = null,
     val model: ModelForm? = null,
     val offer: ModelOffer? = null,
+    val removing: Removal? = null,
 )
+
+/** What is removed after a question. [name] is how people know it. */
+@Immutable
+sealed interface Removal {
+    val name: String
+
+    data class OfProvider(val providerId: String, override val name: String) : Removal
+
+    data class OfKey(val providerId: String, override val name: String) : Removal
+
+    data class OfModel(val model: ModelRef, override val name: String) : Removal
+}
 
 /**
  * How conversations are compacted. It is stored as it is changed, a threshold once it is valid.
@@ -66,6 +79,7 @@ data class PolicyForm(
  *
  * @property id null: a new one
  * @property key a new key; empty: the old one stays
+ * @property isKeyForeign the key comes from elsewhere and cannot be removed here
  * @property showsErrors from the first attempt to save
  */
 @Immutable
@@ -76,6 +90,7 @@ data class ProviderForm(
     val baseUrl: String = "",
     val key: String = "",
     val hasKey: Boolean = false,
+    val isKeyForeign: Boolean = false,
     val isActive: Boolean = true,
     val isPreset: Boolean = false,
     val showsErrors: Boolean = false,
@@ -89,19 +104,20 @@ data class ProviderForm(
     /** Without the key. */
     override fun toString() = "ProviderForm(id=$id, name=$name)"
 
+    fun withKeyOf(catalogue: Catalogue) = copy(hasKey = id in catalogue.keys, isKeyForeign = id in catalogue.foreignKeys)
+
     fun toProvider(newId: String) =
         Provider(id ?: newId, name.trim(), kind, baseUrl.trim().trimEnd('/'), isActive, isPreset)
 
     companion object {
-        fun of(provider: Provider, hasKey: Boolean) = ProviderForm(
+        fun of(provider: Provider, catalogue: Catalogue) = ProviderForm(
             id = provider.id,
             name = provider.name,
             kind = provider.kind,
             baseUrl = provider.baseUrl,
-            hasKey = hasKey,
             isActive = provider.isActive,
             isPreset = provider.isPreset,
-        )
+        ).withKeyOf(catalogue)
     }
 }
 

@@ -23,6 +23,7 @@ data class CommonStrings(
     val expanded: String,
     val collapsed: String,
     val pictureText: String,
+    val remove: String,
     val removeText: String,
 )
 
@@ -68,6 +69,7 @@ data class ChatStrings(
     val compactedText: String,
     val nothingToCompact: String,
     val pictureRefused: String,
+    val unfinishedText: String,
     val boundary: String,
     val you: String,
     val assistant: String,
@@ -100,6 +102,9 @@ data class ToolStrings(
     val error: String,
     val timeout: String,
     val cardText: String,
+    val millisText: String,
+    val secondsText: String,
+    val minutesText: String,
 )
 
 /** The choice of a model. */
@@ -172,12 +177,17 @@ data class SettingsStrings(
     val key: String,
     val keySet: String,
     val keyMissing: String,
+    val keyless: String,
     val keyHint: String,
+    val keyElsewhere: String,
     val removeKey: String,
+    val removeKeyQuestionText: String,
+    val removeKeyHint: String,
     val showKey: String,
     val hideKey: String,
     val active: String,
     val removeProvider: String,
+    val removeProviderHint: String,
     val models: String,
     val addModel: String,
     val editModel: String,
@@ -188,6 +198,8 @@ data class SettingsStrings(
     val unknownHint: String,
     val makeDefault: String,
     val removeModel: String,
+    val removeModelHint: String,
+    val removeQuestionText: String,
     val listModels: String,
     val noModels: String,
     val compaction: String,
@@ -235,4 +247,7 @@ data class ProblemStrings(
     val busy: String,
     val closed: String,
     val invalidText: String,
+    val pins: String,
+    val noModel: String,
+    val badText: String,
 )

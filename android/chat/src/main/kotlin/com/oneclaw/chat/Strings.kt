@@ -106,11 +106,19 @@ data class Strings(
         is Problem.Service -> problems.provider
         is Problem.Auth -> problems.auth
         is Problem.Storage -> problems.storage
-        is Problem.Invalid -> problems.invalidText.fill(problem.detail)
+        is Problem.Invalid -> invalid(problem)
         is Problem.NotFound -> problems.notFound
         is Problem.Busy -> problems.busy
         is Problem.Closed -> problems.closed
         is Problem.Internal -> problems.unknown
+    }
+
+    /** What a person meets has words of its own; the rest is said in those of the core. */
+    private fun invalid(problem: Problem.Invalid): String = when (problem.field) {
+        "pin" -> problems.pins
+        "model" -> problems.noModel
+        "text" -> problems.badText
+        else -> problems.invalidText.fill(problem.detail)
     }
 
     fun of(notice: Notice): String = when (notice) {
@@ -120,6 +128,7 @@ data class Strings(
         is Notice.SessionDeleted -> sessions.deletedText.fill(titleOf(notice.title))
         is Notice.Copied -> common.copied
         is Notice.PictureRefused -> chat.pictureRefused
+        is Notice.Unfinished -> chat.unfinishedText.fill(of(notice.code))
         is Notice.Failed -> of(notice.problem)
     }
 
@@ -134,7 +143,17 @@ data class Strings(
     fun windowOf(tokens: Long?): String =
         if (tokens == null) models.windowUnknown else models.windowText.fill(formatTokens(tokens))
 
+    /** How long something took: 340 ms, 1.4 s, 2 min 5 s. */
+    fun durationOf(ms: Long): String = when {
+        ms < SECOND_MS -> tools.millisText.fill(ms)
+        ms < MINUTE_MS -> tools.secondsText.fill(String.format(Locale.ROOT, "%.1f", ms.toDouble() / SECOND_MS))
+        else -> tools.minutesText.fill(ms / MINUTE_MS, ms % MINUTE_MS / SECOND_MS)
+    }
+
     companion object {
+        private const val SECOND_MS = 1_000L
+        private const val MINUTE_MS = 60_000L
+
         /** Chinese for Chinese, English for everyone else. */
         fun of(locale: Locale): Strings = if (locale.language == "zh") CHINESE else ENGLISH
     }

@@ -2,6 +2,7 @@ package com.oneclaw.chat
 
 import com.oneclaw.bridge.Problem
 import com.oneclaw.core.CoreException
+import com.oneclaw.core.ErrorCode
 import com.oneclaw.core.MessageKind
 import kotlin.test.Test
 import kotlin.test.assertEquals
@@ -196,6 +197,59 @@ class ChatStateHolderTest {
         turn().text("Done.").complete()
         settle()
         assertTrue(chat.items.size >= 120, "what was read stays read")
+    }
+
+    /** A page that was asked for before the earlier messages came is asked for again, with them. */
+    @Test
+    fun earlierMessagesAreNotLostToALatePage() = stage {
+        val session = fake.file.create(null, null)
+        repeat(120) { fake.file.addUser(session.id, "$it", emptyList()) }
+        act(ChatAction.OpenSession(session.id))
+        val gate = fake.hold("messages")
+        act(ChatAction.LoadEarlier, ChatAction.Pin((chat.items.last() as ChatItem.User).messageId))
+        gate.complete(Unit)
+        settle()
+        assertEquals(100, chat.items.size)
+        assertTrue((chat.items.last() as ChatItem.User).isPinned)
+    }
+
+    @Test
+    fun aPinDuringAReplyIsSeenAtOnce() = stage(prepare = { file.add(SampleData.session, SampleData.conversation) }) {
+        act(ChatAction.OpenSession("s-1"))
+        send("More")
+        turn().text("Half")
+        act(ChatAction.Pin("m-1"))
+        assertTrue(assertIs<ChatItem.User>(chat.items.first()).isPinned)
+        fake.fail("unpin", CoreException.Storage("disk full"))
+        act(ChatAction.Unpin("m-1"))
+        assertTrue(assertIs<ChatItem.User>(chat.items.first()).isPinned, "what is not stored is not shown")
+    }
+
+    @Test
+    fun aKeyThatWasMissingLetsTheMessageBeTriedAgain() = stage {
+        send("Hi")
+        turn().error("no key", ErrorCode.AUTH, retryable = false).finish()
+        settle()
+        act(ChatAction.EditProvider(SampleData.providers.first()))
+        act(ChatAction.ChangeProvider(checkNotNull(state.settings.provider).copy(key = "sk-1")), ChatAction.SaveProvider)
+        assertTrue(chat.canRetry)
+        act(ChatAction.Retry)
+        turn().text("Here I am.").complete()
+        settle()
+        assertEquals(listOf("Hi", "Here I am."), chat.items.map { (it as ChatItem.Written).text })
+    }
+
+    @Test
+    fun theResultsOfToolsAreReadWithoutOlderRows() = stage(
+        prepare = { file.add(SampleData.session, SampleData.conversation) },
+    ) {
+        act(ChatAction.OpenSession("s-1"))
+        send("Look")
+        turn().startTool("a", "one").startTool("b", "two").endTool("a", "A").endTool("b", "B")
+        settle()
+        val cards = chat.turns.single().parts.filterIsInstance<LivePart.Tool>().map { it.card.output }
+        assertEquals(listOf<String?>("A", "B"), cards)
+        assertTrue(fake.limits.last() < SampleData.conversation.size, "${fake.limits}")
     }
 
     @Test

@@ -1,5 +1,6 @@
 package com.oneclaw.chat
 
+import com.oneclaw.bridge.MESSAGE_PAGE
 import com.oneclaw.core.ChatEvent
 import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ErrorCode
@@ -26,7 +27,8 @@ class Play(var state: AppUiState = Samples.chat) {
 
     fun events(turn: Long, vararg events: ChatEvent) = apply { events.forEach { update(ChatUpdate.Event(turn, it)) } }
 
-    fun loaded(page: MessagePage, begun: Int = chat.begun) = update(ChatUpdate.MessagesLoaded(state.openId, begun, page))
+    fun loaded(page: MessagePage, begun: Int = chat.begun, limit: Int = MESSAGE_PAGE) =
+        update(ChatUpdate.MessagesLoaded(state.openId, begun, limit, page))
 
     fun turn(id: Long): LiveTurn = chat.turns.single { it.id == id }
 }

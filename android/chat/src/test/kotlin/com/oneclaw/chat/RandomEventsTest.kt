@@ -42,6 +42,8 @@ class RandomEventsTest {
         } else {
             add(Events.complete)
             compaction(random)
+            // What follows the reply may fail too.
+            if (random.nextInt(6) == 0) add(Events.error)
         }
         add(ChatEvent.Finished)
     }
@@ -68,7 +70,8 @@ class RandomEventsTest {
             val queues = mutableMapOf<Long, MutableList<ChatEvent>>()
             val texts = mutableMapOf<Long, StringBuilder>()
             val compacting = mutableSetOf<Long>()
-            var trimmed = 0
+            val answered = mutableSetOf<Long>()
+            var told = 0
             queues[play.send("Message 0")] = answer(random).toMutableList()
             while (queues.isNotEmpty()) {
                 val (turn, queue) = queues.entries.random(random)
@@ -79,13 +82,15 @@ class RandomEventsTest {
                     is ChatEvent.CompactStarted -> compacting += turn
                     is ChatEvent.CompactCompleted -> {
                         compacting -= turn
-                        if (event.fallback) trimmed++
+                        if (event.fallback) told++
                     }
+                    is ChatEvent.ResponseComplete -> answered += turn
+                    is ChatEvent.Error -> if (turn in answered) told++
                     is ChatEvent.Finished -> queues -= turn
                     else -> Unit
                 }
                 assertEquals(compacting.isNotEmpty(), play.chat.isCompacting)
-                assertEquals(trimmed, play.state.notices.size)
+                assertEquals(told, play.state.notices.size)
                 for ((id, text) in texts) {
                     val received = play.turn(id).run { parts + listOfNotNull(open) }.filterIsInstance<LivePart.Reply>()
                     assertEquals(text.toString(), received.joinToString("") { it.text.text })

@@ -3,6 +3,7 @@ package com.oneclaw.chat
 import com.oneclaw.bridge.Problem
 import com.oneclaw.core.ChatEvent
 import com.oneclaw.core.ErrorCode
+import com.oneclaw.core.MessageKind
 import com.oneclaw.core.MessagePage
 import com.oneclaw.core.ToolStatus
 import kotlin.test.Test
@@ -193,7 +194,7 @@ class ReduceEventsTest {
         play.events(turn, Events.text, Events.error)
         assertFalse(play.chat.canRetry, "not before the stream is over")
         play.events(turn, ChatEvent.Finished)
-        assertEquals(Failure.Reported("No connection", ErrorCode.NETWORK, true), play.chat.looseFailure)
+        assertEquals(Failure.Reported("No connection", ErrorCode.NETWORK), play.chat.looseFailure)
         assertTrue(play.chat.canRetry)
         play.act(ChatAction.Retry)
         assertNull(play.chat.failure)
@@ -201,13 +202,78 @@ class ReduceEventsTest {
         assertNull(play.chat.turns.last().bubble)
     }
 
+    /** A key that is given in the settings, or another model, may be all that was missing. */
     @Test
-    fun anErrorThatStaysIsNotRetried() {
-        val turn = play.send("Hi")
-        play.events(turn, ChatEvent.Error("Too big", ErrorCode.CONTEXT, false), ChatEvent.Finished)
-        assertFalse(play.chat.canRetry)
+    fun anErrorThatStaysCanBeRetriedToo() {
+        for (code in listOf(ErrorCode.AUTH, ErrorCode.PROVIDER, ErrorCode.CONTEXT, ErrorCode.VALIDATION)) {
+            val turn = play.send("Hi")
+            play.events(turn, ChatEvent.Error("No", code, false), ChatEvent.Finished)
+            assertTrue(play.chat.canRetry)
+            val stored = SampleData.conversation.take(1) + SampleData.message("m-30", 30, MessageKind.Error("No"))
+            play.loaded(MessagePage(stored, null))
+            assertTrue(play.chat.canRetry, "as stored")
+            play.act(ChatAction.DismissFailure)
+            assertTrue(play.chat.canRetry, "as after the next start")
+            play.act(ChatAction.Retry)
+            assertEquals(TurnRequest.Regenerate, play.chat.turns.last().request)
+            play.events(play.chat.turns.last().id, ChatEvent.Finished).loaded(MessagePage(SampleData.conversation, null))
+        }
+    }
+
+    @Test
+    fun anErrorAfterTheReplyLeavesTheReplyAlone() {
+        for (stop in listOf(false, true)) {
+            val play = Play()
+            val turn = play.send("Hi")
+            play.events(turn, Events.text, Events.complete)
+            if (stop) play.act(ChatAction.Stop)
+            play.events(turn, Events.error, ChatEvent.Finished)
+            assertEquals(Notice.Unfinished(play.state.lastId, ErrorCode.NETWORK), play.state.notice)
+            assertNull(play.chat.failure)
+            assertFalse(play.chat.canRetry)
+            // As the core stores it, and as it is found after the next start.
+            val error = SampleData.message("m-30", 30, MessageKind.Error("No connection"))
+            play.loaded(MessagePage(SampleData.conversation + error, null))
+            val before = play.state
+            assertEquals(before, play.act(ChatAction.Retry).state)
+        }
+    }
+
+    @Test
+    fun anErrorWithinAReplyIsTriedAgain() {
+        val error = SampleData.message("m-30", 30, MessageKind.Error("No connection"))
+        val half = SampleData.reply("m-29", "Half a", 29, isInterrupted = true)
+        for (rows in listOf(listOf(half, error), SampleData.conversation.slice(1..3) + error)) {
+            play.loaded(MessagePage(SampleData.conversation.take(1) + rows, null))
+            assertTrue(play.chat.canRetry)
+        }
+    }
+
+    @Test
+    fun anEditWaitsForACompaction() {
+        play.events(play.send("One"), Events.text, Events.complete, Events.compactStarted)
+        play.loaded(MessagePage(SampleData.conversation, null)).act(ChatAction.StartEdit("m-8"), ChatAction.EditDraft("Two"))
+        assertFalse(play.chat.canSend)
         val before = play.state
-        assertEquals(before, play.act(ChatAction.Retry).state)
+        assertEquals(before, play.act(ChatAction.Send).state)
+        play.act(ChatAction.CancelEdit, ChatAction.EditDraft("Two"))
+        assertTrue(play.chat.canSend)
+    }
+
+    @Test
+    fun aPinIsSeenWhileAReplyIsReceived() {
+        play.events(play.send("Hi"), Events.text)
+        play.update(ChatUpdate.Pinned("s-1", "m-1", isPinned = true))
+        assertTrue(assertIs<ChatItem.User>(play.chat.items.first()).isPinned)
+        play.update(ChatUpdate.Pinned("s-1", "m-1", isPinned = false))
+        assertFalse(assertIs<ChatItem.User>(play.chat.items.first()).isPinned)
+    }
+
+    @Test
+    fun aPageReadBeforeEarlierMessagesCameIsLeftAside() {
+        val all = SampleData.conversation
+        play.loaded(MessagePage(all, null)).loaded(MessagePage(all.takeLast(3), "cursor"), limit = 3)
+        assertEquals(all, play.chat.transcript.messages)
     }
 
     @Test

@@ -187,8 +187,8 @@ class ReduceTest {
     fun onlyServicesInUseAreOffered() {
         val providers = SampleData.providers.map { it.copy(isActive = it.id != "provider-openai") }
         play.update(ChatUpdate.CatalogueLoaded(SampleData.catalogue.copy(providers = providers))).act(ChatAction.OpenPicker)
-        assertEquals(listOf("Anthropic", "Home server"), play.state.picker?.groups?.map { it.provider.name })
-        assertEquals(listOf(true, false), play.state.picker?.groups?.map { it.hasKey })
+        assertEquals(listOf("Anthropic", "Home server", "Demo"), play.state.picker?.groups?.map { it.provider.name })
+        assertEquals(listOf(true, false, false), play.state.picker?.groups?.map { it.lacksKey }, "what was added may need no key")
     }
 
     @Test

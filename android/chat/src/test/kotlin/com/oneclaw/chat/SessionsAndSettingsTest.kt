@@ -80,6 +80,59 @@ class SessionsAndSettingsTest {
         assertTrue(chat.isEmpty)
     }
 
+    /** The core stops what is at work; what is in line would be answered next. */
+    @Test
+    fun deletingEndsWhatIsInLineToo() = stageWithSessions {
+        act(ChatAction.OpenSession("s-1"))
+        send("One")
+        turn().startCompaction()
+        settle()
+        send("Two")
+        act(ChatAction.EditDraft("Three"), ChatAction.DeleteSession(SampleData.session))
+        assertEquals(listOf(true, true), fake.turns.map { it.isOver })
+        assertEquals(emptySet(), state.busySessions)
+        assertIs<Notice.SessionDeleted>(state.notices.single())
+        act(ChatAction.RestoreSession("s-1"), ChatAction.OpenSession("s-1"))
+        assertEquals(emptyList(), chat.turns)
+        assertEquals(listOf("One", "Two"), chat.items.filterIsInstance<ChatItem.User>().map { it.text }.takeLast(2))
+        assertEquals("Three", chat.draft.text)
+    }
+
+    @Test
+    fun aConversationThatCannotBeDeletedIsShownAsItIsStored() = stageWithSessions {
+        act(ChatAction.OpenSession("s-1"))
+        send("One")
+        fake.fail("deleteSession", CoreException.Storage("disk full"))
+        act(ChatAction.DeleteSession(SampleData.session))
+        assertTrue(turn().isOver && chat.isQuiet)
+        assertEquals("One", assertIs<ChatItem.User>(chat.items.last()).text)
+        assertIs<Notice.Failed>(state.notices.single())
+    }
+
+    @Test
+    fun purgingWhileATitleIsAwaitedIsNoProblem() = stageWithSessions {
+        act(ChatAction.OpenSession("s-1"))
+        send("One")
+        fake.file.change("s-1") { it.copy(title = DEFAULT_TITLE) }
+        turn().text("First.").complete()
+        later(700)
+        holder.onAction(ChatAction.StartPurge(SampleData.session))
+        holder.onAction(ChatAction.ConfirmPurge)
+        settle()
+        assertEquals(emptyList(), state.notices)
+    }
+
+    @Test
+    fun aFailedTurnAwaitsNoTitle() = stageWithSessions {
+        act(ChatAction.OpenSession("s-1"))
+        fake.file.change("s-1") { it.copy(title = DEFAULT_TITLE) }
+        send("One")
+        fake.calls.clear()
+        turn().error("No connection").finish()
+        settle()
+        assertEquals(1, fake.calls.count { it == "session s-1" })
+    }
+
     @Test
     fun theTrash() = stageWithSessions {
         act(ChatAction.DeleteSession(SampleData.sessions[0]), ChatAction.DeleteSession(SampleData.sessions[1]))
@@ -138,10 +191,28 @@ class SessionsAndSettingsTest {
         act(ChatAction.EditProvider(assertNotNull(state.catalogue.provider("new-id"))))
         assertEquals(true, state.settings.provider?.hasKey)
         assertEquals("", state.settings.provider?.key)
-        act(ChatAction.RemoveKey("new-id"))
+        act(ChatAction.StartRemoval(Removal.OfKey("new-id", "Box")), ChatAction.CancelRemoval)
+        assertTrue("new-id" in state.catalogue.keys)
+        act(ChatAction.StartRemoval(Removal.OfKey("new-id", "Box")), ChatAction.ConfirmRemoval)
         assertFalse("new-id" in state.catalogue.keys)
-        act(ChatAction.RemoveProvider("new-id"))
+        assertEquals(false, state.settings.provider?.hasKey)
+        act(ChatAction.StartRemoval(Removal.OfProvider("new-id", "Box")), ChatAction.Back, ChatAction.ConfirmRemoval)
+        assertNotNull(state.catalogue.provider("new-id"), "Back means no")
+        act(ChatAction.StartRemoval(Removal.OfProvider("new-id", "Box")), ChatAction.ConfirmRemoval)
         assertNull(state.catalogue.provider("new-id"))
+        assertNull(state.settings.provider)
+    }
+
+    @Test
+    fun aKeyOfTheEnvironmentIsNotRemovedHere() = stage({
+        keys["provider-openai"] = "sk-env"
+        foreignKeys += "provider-openai"
+    }) {
+        act(ChatAction.EditProvider(SampleData.providers.first()))
+        assertEquals(true to true, state.settings.provider?.run { hasKey to isKeyForeign })
+        fake.foreignKeys.clear()
+        act(ChatAction.ShowScreen(Screen.SETTINGS))
+        assertEquals(true to false, state.settings.provider?.run { hasKey to isKeyForeign }, "as the catalogue says")
     }
 
     @Test
@@ -162,7 +233,7 @@ class SessionsAndSettingsTest {
         assertEquals(16_384, model.window)
         act(ChatAction.SetDefaultModel(model.ref))
         assertEquals(model.id, state.catalogue.defaultModel?.id)
-        act(ChatAction.RemoveModel(model.ref))
+        act(ChatAction.StartRemoval(Removal.OfModel(model.ref, "Phi 4")), ChatAction.ConfirmRemoval)
         assertNull(state.catalogue.model(model.ref))
         fake.fail("listModels", CoreException.Auth("no key"))
         act(ChatAction.OpenOffer("provider-openai"))
@@ -188,7 +259,7 @@ class SessionsAndSettingsTest {
         val model = SampleData.models.first { it.providerId == "provider-openai" }
         act(ChatAction.PickModel(model))
         assertEquals(model.ref, chat.model)
-        act(ChatAction.RemoveProvider("provider-openai"))
+        act(ChatAction.StartRemoval(Removal.OfProvider("provider-openai", "OpenAI")), ChatAction.ConfirmRemoval)
         assertEquals(emptyMap(), fake.keys)
         assertTrue(chat.model != model.ref)
     }

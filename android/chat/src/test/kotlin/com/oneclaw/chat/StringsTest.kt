@@ -27,8 +27,8 @@ class StringsTest {
 
     @Test
     fun bothLanguagesHaveTheSameGaps() {
-        val chinese = texts(CHINESE)
-        for ((name, english) in texts(ENGLISH)) {
+        val chinese = wordsOf(CHINESE)
+        for ((name, english) in wordsOf(ENGLISH)) {
             val other = chinese.getValue(name)
             assertTrue(english.isNotBlank() && other.isNotBlank(), name)
             if (name.endsWith("Text")) assertEquals(gaps(english), gaps(other), name)
@@ -38,7 +38,7 @@ class StringsTest {
     @Test
     fun everyTextWithGapsCanBeFilled() {
         for (strings in listOf(ENGLISH, CHINESE)) {
-            for ((name, text) in texts(strings).filterKeys { it.endsWith("Text") }) {
+            for ((name, text) in wordsOf(strings).filterKeys { it.endsWith("Text") }) {
                 assertTrue('%' !in text.fill("a", "b", "c"), name)
             }
         }
@@ -48,6 +48,9 @@ class StringsTest {
     fun problemsShowNoInternals() {
         assertEquals("Something went wrong", ENGLISH.of(Problem.Internal("NullPointerException")))
         assertEquals("密钥缺失或无效", CHINESE.of(ErrorCode.AUTH))
+        for (field in listOf("pin", "model", "text")) {
+            assertTrue(CHINESE.of(Problem.Invalid(field, "not in English")).none { it in 'a'..'z' }, field)
+        }
     }
 
     @Test
@@ -73,19 +76,9 @@ class StringsTest {
         val tokens = mapOf(0L to "0", 950L to "950", 8_192L to "8.1K", 128_000L to "128K", 1_000_000L to "1M", 1_048_576L to "1M")
         assertEquals(tokens, tokens.mapValues { formatTokens(it.key) })
         val durations = mapOf(0L to "0 ms", 999L to "999 ms", 1_400L to "1.4 s", 125_000L to "2 min 5 s")
-        assertEquals(durations, durations.mapValues { formatDuration(it.key) })
+        assertEquals(durations, durations.mapValues { ENGLISH.durationOf(it.key) })
+        assertEquals(listOf("999 毫秒", "1.4 秒", "2 分 5 秒"), listOf(999L, 1_400L, 125_000L).map(CHINESE::durationOf))
     }
 
     private fun gaps(text: String) = Regex("%(\\d\\$)?s").findAll(text).map { it.value }.sorted().toList()
-
-    private fun texts(strings: Strings): Map<String, String> = buildMap {
-        for (group in strings.javaClass.declaredFields.filterNot { it.type.isPrimitive || it.name == "Companion" }) {
-            group.isAccessible = true
-            val values = group.get(strings) ?: continue
-            for (field in values.javaClass.declaredFields.filter { it.type == String::class.java }) {
-                field.isAccessible = true
-                put("${group.name}.${field.name}", field.get(values) as String)
-            }
-        }
-    }
 }

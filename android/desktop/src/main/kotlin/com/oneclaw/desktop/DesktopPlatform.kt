@@ -1,6 +1,7 @@
 package com.oneclaw.desktop
 
 import androidx.compose.ui.graphics.ImageBitmap
+import androidx.compose.ui.graphics.asComposeImageBitmap
 import androidx.compose.ui.graphics.toComposeImageBitmap
 import com.oneclaw.chat.ui.Platform
 import com.oneclaw.core.Attachment
@@ -8,7 +9,11 @@ import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
+import org.jetbrains.skia.Bitmap
+import org.jetbrains.skia.FilterMipmap
+import org.jetbrains.skia.FilterMode
 import org.jetbrains.skia.Image
+import org.jetbrains.skia.MipmapMode
 import java.awt.FileDialog
 import java.awt.Frame
 import java.awt.Toolkit
@@ -23,6 +28,11 @@ private val MEDIA_TYPES =
 /** The largest picture that is read; services take less. */
 private const val MOST_BYTES = 20L * 1024 * 1024
 
+/** The larger side of a picture in the chat, twice over for sharp screens. */
+private const val MOST_PIXELS = 640
+
+private val SMOOTH = FilterMipmap(FilterMode.LINEAR, MipmapMode.LINEAR)
+
 /** Clipboard, pictures and the file dialog of a desktop. [onPicture] gets null for a file that is no picture. */
 internal fun desktopPlatform(scope: CoroutineScope, onPicture: (Attachment?) -> Unit) = Platform(
     copy = { Toolkit.getDefaultToolkit().systemClipboard.setContents(StringSelection(it), null) },
@@ -32,7 +42,17 @@ internal fun desktopPlatform(scope: CoroutineScope, onPicture: (Attachment?) -> 
     },
 )
 
-private fun decode(bytes: ByteArray): ImageBitmap? = imageOf(bytes)?.use { it.toComposeImageBitmap() }
+/** A picture as large as it is shown at most: a photograph has fifty times as many pixels as its square in the chat. */
+internal fun decode(bytes: ByteArray): ImageBitmap? = imageOf(bytes)?.use { image ->
+    val larger = maxOf(image.width, image.height)
+    if (larger <= MOST_PIXELS) return image.toComposeImageBitmap()
+    val bitmap = Bitmap()
+    val isMade = bitmap.allocN32Pixels(shorten(image.width, larger), shorten(image.height, larger))
+    val pixels = if (isMade) bitmap.peekPixels() else null
+    if (pixels == null || !image.scalePixels(pixels, SMOOTH, false)) null else bitmap.asComposeImageBitmap()
+}
+
+private fun shorten(side: Int, larger: Int) = (side.toLong() * MOST_PIXELS / larger).toInt().coerceAtLeast(1)
 
 private fun imageOf(bytes: ByteArray): Image? = try {
     Image.makeFromEncoded(bytes)

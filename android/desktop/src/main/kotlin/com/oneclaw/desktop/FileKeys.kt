@@ -31,6 +31,9 @@ class FileKeys(private val file: Path, private val environment: Map<String, Stri
     @Synchronized
     override fun removeKey(providerId: String) = write(read().also { it.remove(providerId) })
 
+    @Synchronized
+    override fun canRemove(providerId: String) = read().containsKey(providerId)
+
     private fun fromEnvironment(providerId: String) =
         VARIABLES[providerId].orEmpty().firstNotNullOfOrNull { environment[it]?.takeIf(String::isNotBlank) }
 

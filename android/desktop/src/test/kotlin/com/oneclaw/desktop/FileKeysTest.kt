@@ -8,7 +8,9 @@ import kotlin.io.path.listDirectoryEntries
 import kotlin.io.path.name
 import kotlin.test.Test
 import kotlin.test.assertEquals
+import kotlin.test.assertFalse
 import kotlin.test.assertNull
+import kotlin.test.assertTrue
 
 class FileKeysTest {
     @TempDir
@@ -33,7 +35,11 @@ class FileKeysTest {
         assertEquals("g-env", keys.key("provider-gemini"))
         assertNull(keys.key("provider-anthropic"))
         assertNull(keys.key("provider-demo"))
+        assertFalse(keys.canRemove("provider-openai"))
         keys.setKey("provider-openai", "sk-file")
         assertEquals("sk-file", keys.key("provider-openai"))
+        assertTrue(keys.canRemove("provider-openai"))
+        keys.removeKey("provider-openai")
+        assertEquals("sk-env", keys.key("provider-openai"))
     }
 }

@@ -1,14 +1,20 @@
 package com.oneclaw.desktop
 
+import androidx.compose.ui.graphics.toArgb
+import androidx.compose.ui.graphics.toPixelMap
 import androidx.compose.ui.unit.DpSize
 import androidx.compose.ui.unit.dp
 import androidx.compose.ui.window.WindowPlacement
 import org.junit.jupiter.api.io.TempDir
+import java.awt.Color
+import java.awt.image.BufferedImage
+import java.io.ByteArrayOutputStream
 import java.io.File
 import java.nio.file.Path
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.Base64
 import java.util.Locale
+import javax.imageio.ImageIO
 import kotlin.io.path.getPosixFilePermissions
 import kotlin.test.Test
 import kotlin.test.assertContains
@@ -43,6 +49,20 @@ class PlaceTest {
         assertEquals(listOf("image/png", "dot.PNG", 1, 1, dot), picture.run { listOf(mime, name, width, height, data) })
         assertNull(pictureOf(File(folder.toFile(), "note.png").also { it.writeText("no picture") }))
         assertNull(pictureOf(File(folder.toFile(), "note.txt").also { it.writeText("no picture") }))
+    }
+
+    @Test
+    fun aLargePictureIsReadInTheSizeItIsShownIn() {
+        val png = { width: Int, height: Int ->
+            val image = BufferedImage(width, height, BufferedImage.TYPE_INT_RGB)
+            image.createGraphics().apply { color = Color.ORANGE }.fillRect(0, 0, width, height)
+            ByteArrayOutputStream().also { ImageIO.write(image, "png", it) }.toByteArray()
+        }
+        val large = checkNotNull(decode(png(4_000, 1_000)))
+        assertEquals(640 to 160, large.width to large.height)
+        assertEquals(Color.ORANGE.rgb, large.toPixelMap()[320, 80].toArgb())
+        assertEquals(30 to 20, checkNotNull(decode(png(30, 20))).run { width to height })
+        assertNull(decode("no picture".toByteArray()))
     }
 
     @Test

@@ -36,6 +36,9 @@ class FakeChatRepository : ChatRepository {
     /** The calls so far, by name and first argument: `renameSession s-1`. */
     val calls = mutableListOf<String>()
 
+    /** How many messages were asked for, each time. */
+    val limits = mutableListOf<Int>()
+
     /** What a turn says by itself; null: it waits for the test. */
     var script: ((FakeTurn) -> Unit)? = null
 
@@ -46,6 +49,9 @@ class FakeChatRepository : ChatRepository {
     var policy = PolicySettings(Preset.ONE_CLAW, emptyMap(), auto = true, prune = true, summaryModel = null)
     val settings = mutableMapOf<String, String>()
     val keys = mutableMapOf<String, String>()
+
+    /** The services whose key comes from elsewhere. */
+    val foreignKeys = mutableSetOf<String>()
 
     /** Conversations whose compaction did not end. */
     val interrupted = mutableSetOf<String>()
@@ -97,6 +103,7 @@ class FakeChatRepository : ChatRepository {
 
     override suspend fun deleteSession(sessionId: String) {
         enter("deleteSession", sessionId)
+        atWork(sessionId)?.stop()
         file.change(sessionId) { it.copy(isDeleted = true) }
     }
 
@@ -121,6 +128,7 @@ class FakeChatRepository : ChatRepository {
     }
 
     override suspend fun messages(sessionId: String, before: String?, limit: Int): MessagePage {
+        limits += limit
         enter("messages", sessionId)
         return file.messages(sessionId, before, limit)
     }
@@ -165,13 +173,15 @@ class FakeChatRepository : ChatRepository {
 
     override suspend fun stop(sessionId: String) {
         enter("stop", sessionId)
-        // As the core does it: what is in line behind the turn at work is not stopped.
-        turns.find { it.sessionId == sessionId && !it.isOver }?.stop()
+        atWork(sessionId)?.stop()
     }
 
-    override suspend fun undoCompaction(sessionId: String) {
+    /** As the core does it: what is in line behind the turn at work is not stopped. */
+    private fun atWork(sessionId: String) = turns.find { it.sessionId == sessionId && !it.isOver }
+
+    override suspend fun undoCompaction(sessionId: String): Boolean {
         enter("undoCompaction", sessionId)
-        file.undo(sessionId)
+        return file.undo(sessionId)
     }
 
     override suspend fun resetCompactions(sessionId: String) {
@@ -298,7 +308,12 @@ class FakeChatRepository : ChatRepository {
 
     override suspend fun removeKey(providerId: String) {
         enter("removeKey", providerId)
-        keys.remove(providerId)
+        if (providerId !in foreignKeys) keys.remove(providerId)
+    }
+
+    override suspend fun canRemoveKey(providerId: String): Boolean {
+        enter("canRemoveKey", providerId)
+        return providerId !in foreignKeys
     }
 
     override fun close() {

@@ -138,10 +138,12 @@ class FakeFile {
         cover(id)
     }
 
-    fun undo(id: String) {
-        epochs[id]?.removeLastOrNull()
+    /** Whether there was one to undo. */
+    fun undo(id: String): Boolean {
+        val undone = epochs[id]?.removeLastOrNull()
         coverage[id]?.removeLastOrNull()
         cover(id)
+        return undone != null
     }
 
     fun reset(id: String) {

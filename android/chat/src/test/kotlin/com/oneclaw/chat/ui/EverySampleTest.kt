@@ -18,6 +18,7 @@ import com.oneclaw.chat.ENGLISH
 import com.oneclaw.chat.Samples
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.Theme
+import com.oneclaw.chat.wordsOf
 import java.io.File
 import java.util.Locale
 import kotlin.test.assertEquals
@@ -53,12 +54,40 @@ class EverySampleTest {
         }
     }
 
+    /** The same things in the same places, and not a word of the app's own is left in English. */
     @ParameterizedTest
     @MethodSource("names")
-    fun isDrawnInChineseLargeAndWide(name: String) {
-        val state = Samples.all.getValue(name)
-        show(state, CHINESE, fontScale = 2f) { assertTrue(dump().isNotEmpty()) }
-        show(state, width = 1_180) { assertTrue(dump().isNotEmpty()) }
+    fun isTheSameInChinese(name: String) = show(Samples.all.getValue(name), CHINESE, height = ALL_ROWS) {
+        assertEquals(shape(golden(name)), shape(dump()))
+        val foreign = wordsOf(ENGLISH).values - wordsOf(CHINESE).values.toSet()
+        assertEquals(emptyList(), said(dump()).filter { it in foreign })
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    fun isTheSameInLargeLetters(name: String) =
+        show(Samples.all.getValue(name), height = 4 * ALL_ROWS, fontScale = 2f) { assertEquals(golden(name), dump()) }
+
+    /** Another screen stands beside it, but nothing is missing except the way there. */
+    @ParameterizedTest
+    @MethodSource("names")
+    fun isAllThereOnAWideScreen(name: String) = show(Samples.all.getValue(name), width = 1_180, height = ALL_ROWS) {
+        val ways = listOf(ENGLISH.sessions.title, ENGLISH.common.back)
+        assertEquals(emptyList(), said(golden(name)) - said(dump()).toSet() - ways.toSet())
+    }
+
+    private fun golden(name: String) = File(goldenDir, "$name.txt").readText()
+
+    /** A dump without its words. */
+    private fun shape(dump: String) = dump.lines().map { line ->
+        line.replace(Regex("\".*\""), "\"\"").replace(Regex("\\(.*\\)"), "()").replace(Regex("<.*>"), "<>").replace(Regex("click: .*"), "click:")
+    }
+
+    /** The words of a dump: what is read, heard or done. */
+    private fun said(dump: String): List<String> = dump.lines().flatMap { line ->
+        val text = Regex("\"(.*)\"").find(line)?.groupValues?.get(1)?.split(" / ").orEmpty()
+        val others = Regex("\\(([^\"]*)\\)|<(.*)>|click: (.*)").findAll(line.replace(Regex("\".*\""), "")).flatMap { it.groupValues.drop(1) }
+        text + others.filter { it.isNotEmpty() }
     }
 
     private val SemanticsNode.hasWords: Boolean

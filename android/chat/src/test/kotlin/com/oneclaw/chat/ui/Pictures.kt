@@ -23,16 +23,14 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty
 
 private const val FRAME_NANOS = 16_666_667L
 private const val FRAMES = 90
-
-/** The same as the chat on a tablet. */
-private const val TWICE = "sessions-tablet"
+private const val PHONE_HEIGHT = 915
 
 /** How a picture is taken. Sizes are in dp; [tap] is a place that is touched before. */
 data class Shot(
     val name: String,
     val state: AppUiState,
     val width: Int = 412,
-    val height: Int = 915,
+    val height: Int = PHONE_HEIGHT,
     val density: Float = 1.5f,
     val fontScale: Float = 1f,
     val theme: Theme = Theme.LIGHT,
@@ -46,26 +44,45 @@ private val taps = mapOf("chat-long-tool" to Offset(200f, 304f))
 
 /** What a phone would have to scroll to. */
 private val heights = mapOf(
-    "settings" to 1_830,
-    "settings-bad-threshold" to 1_830,
+    "settings" to 2_010,
+    "settings-bad-threshold" to 2_010,
     "context" to 1_330,
     "context-epoch" to 1_330,
     "chat-compacted" to 1_780,
     "chat-earlier" to 1_780,
 )
 
-/** Every state once, and the three main screens in all their guises. */
-val shots: List<Shot> = Samples.all.map { (name, state) -> Shot(name, state, height = heights[name] ?: 915, tap = taps[name]) } +
-    listOf("sessions", "chat", "settings").flatMap { name ->
-        val state = Samples.all.getValue(name)
-        listOf(
-            Shot("$name-dark", state, theme = Theme.DARK),
-            Shot("$name-tablet", state, width = 1180, height = 820, density = 1f),
-            Shot("$name-chinese", state, locale = Locale.SIMPLIFIED_CHINESE),
-            Shot("$name-rtl", state, direction = LayoutDirection.Rtl),
-            Shot("$name-large-font", state, fontScale = 1.8f),
-        ).filterNot { it.name == TWICE }
-    }
+/** States that are checked like all others, but look like one that is drawn. */
+private val undrawn = setOf(
+    "sessions-loading",
+    "sessions-renaming-blank",
+    "sessions-nothing-found",
+    "chat-loading",
+    "chat-stopping",
+    "context-loading",
+    "settings-bad-threshold",
+    "settings-offer-failed",
+)
+
+private val single = Samples.all.filterKeys { it !in undrawn }
+    .map { (name, state) -> Shot(name, state, height = heights[name] ?: PHONE_HEIGHT, tap = taps[name]) }
+
+/** The three main screens in all their guises, as high as they are; sessions on a tablet are those of the chat. */
+private val guises = listOf("sessions", "chat", "settings").flatMap { name ->
+    val state = Samples.all.getValue(name)
+    val height = heights[name] ?: PHONE_HEIGHT
+    val isSettings = name == "settings"
+    listOfNotNull(
+        Shot("$name-dark", state, height = height, theme = Theme.DARK),
+        Shot("$name-tablet", state, width = 1180, height = if (isSettings) 1_900 else 820, density = 1f).takeIf { name != "sessions" },
+        Shot("$name-chinese", Tongues.inChinese(state), height = height, locale = Locale.SIMPLIFIED_CHINESE),
+        Shot("$name-rtl", Tongues.inArabic(state), height = height, direction = LayoutDirection.Rtl),
+        Shot("$name-large-font", state, height = if (isSettings) 3_100 else height, fontScale = 1.8f),
+    )
+}
+
+/** Every state once, and the main screens in all their guises. */
+val shots: List<Shot> = single + guises
 
 /** Draws the pictures of the documentation: `scripts/screenshots`. */
 @EnabledIfSystemProperty(named = "pictures.dir", matches = ".+")

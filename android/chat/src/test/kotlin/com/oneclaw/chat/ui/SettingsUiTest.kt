@@ -11,6 +11,7 @@ import androidx.compose.ui.test.hasText
 import androidx.compose.ui.test.isDialog
 import androidx.compose.ui.test.onAllNodesWithText
 import androidx.compose.ui.test.onFirst
+import androidx.compose.ui.test.onLast
 import androidx.compose.ui.test.onNodeWithText
 import androidx.compose.ui.test.performClick
 import androidx.compose.ui.test.performScrollTo
@@ -100,6 +101,38 @@ class SettingsUiTest {
         tap("O 9")
         tap(strings.common.save)
         assertTrue(fake.models.any { it.id == "o-9" && it.providerId == "provider-openai" })
+    }
+
+    @Test
+    fun removesOnlyAfterAQuestion() = settings {
+        scrollAndTap("Home server")
+        scrollAndTap(strings.settings.removeProvider)
+        ui.onNodeWithText(strings.settings.removeProviderHint).assertIsDisplayed()
+        ui.onAllNodesWithText(strings.common.cancel).onLast().performClick()
+        settle()
+        assertTrue(fake.providers.any { it.id == "provider-home" })
+        scrollAndTap(strings.settings.removeProvider)
+        tap(strings.common.remove)
+        assertTrue(fake.providers.none { it.id == "provider-home" })
+        tap("OpenAI")
+        scrollAndTap(strings.settings.removeKey)
+        tap(strings.common.remove)
+        assertEquals(emptyMap(), fake.keys)
+        assertEquals(0, count(strings.settings.removeKey))
+    }
+
+    @Test
+    fun aKeyFromElsewhereCannotBeRemovedHere() = desk(prepare = { foreignKeys += "provider-openai" }) {
+        act(ChatAction.ShowScreen(Screen.SETTINGS))
+        tap("OpenAI")
+        assertEquals(0, count(strings.settings.removeKey))
+        assertEquals(1, count(strings.settings.keyElsewhere))
+    }
+
+    @Test
+    fun aServiceThatWasAddedMayDoWithoutAKey() = settings {
+        assertEquals(2, count(strings.settings.keyless), "at home, and the demo")
+        assertEquals(1, count(strings.settings.keyMissing))
     }
 
     @Test

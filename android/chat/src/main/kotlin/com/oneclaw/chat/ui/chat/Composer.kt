@@ -92,8 +92,7 @@ internal fun Composer(
         // What was typed last may not have reached the state yet.
         field.typed()?.let { onAction(ChatAction.EditDraft(it)) }
         val draft = current.draft.copy(text = field.state.text.toString())
-        val isTaken = !draft.isEmpty && current.turns.none { it.holdsComposer } && (draft.editing == null || current.isQuiet)
-        if (isTaken) {
+        if (current.copy(draft = draft).canSend) {
             field.clear()
             onAction(ChatAction.Send)
         }

@@ -66,7 +66,7 @@ internal fun actionsOf(item: ChatItem.Written, isQuiet: Boolean, strings: String
     val pinning = if (item.isPinned) {
         MessageAction(ClawIcons.Pin, strings.chat.unpin) { onAction(ChatAction.Unpin(item.messageId)) }
     } else {
-        MessageAction(ClawIcons.Pin, strings.chat.pin) { onAction(ChatAction.Pin(item.messageId)) }
+        MessageAction(ClawIcons.PinOutline, strings.chat.pin) { onAction(ChatAction.Pin(item.messageId)) }
     }
     val again = when (item) {
         is ChatItem.User -> MessageAction(Icons.Filled.Edit, strings.common.edit, isQuiet) { onAction(ChatAction.StartEdit(item.messageId)) }

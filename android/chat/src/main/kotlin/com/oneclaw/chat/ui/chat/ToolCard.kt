@@ -33,7 +33,6 @@ import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.ChatItem
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.fill
-import com.oneclaw.chat.formatDuration
 import com.oneclaw.chat.ui.common.FoldHeader
 import com.oneclaw.chat.ui.markdown.LeftToRight
 import com.oneclaw.chat.ui.theme.ClawIcons
@@ -56,7 +55,7 @@ internal fun ToolCard(tool: ChatItem.Tool, arguments: String, isOpen: Boolean, o
 
 @Composable
 private fun ToolHeader(tool: ChatItem.Tool, isOpen: Boolean, onToggle: () -> Unit, strings: Strings) {
-    val duration = tool.durationMs?.let(::formatDuration)
+    val duration = tool.durationMs?.let(strings::durationOf)
     val status = listOfNotNull(strings.of(tool.status), duration).joinToString(" · ")
     FoldHeader(
         isOpen,

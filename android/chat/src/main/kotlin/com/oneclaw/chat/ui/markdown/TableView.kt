@@ -14,9 +14,11 @@ import androidx.compose.ui.draw.clip
 import androidx.compose.ui.graphics.Color
 import androidx.compose.ui.layout.Layout
 import androidx.compose.ui.layout.Measurable
+import androidx.compose.ui.platform.LocalLayoutDirection
 import androidx.compose.ui.text.font.FontWeight
 import androidx.compose.ui.text.style.TextAlign
 import androidx.compose.ui.unit.Constraints
+import androidx.compose.ui.unit.LayoutDirection
 import androidx.compose.ui.unit.dp
 
 private val MAX_COLUMN = 220.dp
@@ -47,13 +49,19 @@ private fun Cells(table: Block.Table, row: List<Cell>, background: Color, isHead
         .let { if (isHeader) it.copy(fontWeight = FontWeight.SemiBold) else it }
     repeat(table.columns) { column ->
         Box(Modifier.background(background).padding(horizontal = 12.dp, vertical = 8.dp)) {
-            val align = when (table.alignments.getOrNull(column)) {
-                Alignment.CENTER -> TextAlign.Center
-                Alignment.END -> TextAlign.End
-                else -> TextAlign.Start
-            }
+            val align = alignOf(table.alignments.getOrNull(column), LocalLayoutDirection.current)
             InlineText(row.getOrNull(column)?.content.orEmpty(), style, Modifier.fillMaxWidth(), align)
         }
+    }
+}
+
+/** A column has one edge, whatever the script of its cells: where a text begins would differ from cell to cell. */
+private fun alignOf(alignment: Alignment?, direction: LayoutDirection): TextAlign {
+    val isLeft = (alignment == Alignment.END) == (direction == LayoutDirection.Rtl)
+    return when {
+        alignment == Alignment.CENTER -> TextAlign.Center
+        isLeft -> TextAlign.Left
+        else -> TextAlign.Right
     }
 }
 

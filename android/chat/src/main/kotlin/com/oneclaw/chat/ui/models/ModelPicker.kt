@@ -79,7 +79,7 @@ private fun GroupTitle(group: ModelGroup, strings: Strings) {
         verticalAlignment = Alignment.CenterVertically,
     ) {
         SectionTitle(group.provider.name, Modifier.weight(1f, fill = false))
-        if (!group.hasKey) {
+        if (group.lacksKey) {
             Surface(
                 shape = MaterialTheme.shapes.extraSmall,
                 color = MaterialTheme.colorScheme.tertiaryContainer,

@@ -23,7 +23,10 @@ import com.oneclaw.chat.FieldError
 import com.oneclaw.chat.ModelForm
 import com.oneclaw.chat.ModelOffer
 import com.oneclaw.chat.ProviderForm
+import com.oneclaw.chat.Removal
 import com.oneclaw.chat.Strings
+import com.oneclaw.chat.fill
+import com.oneclaw.chat.ui.common.ConfirmDialog
 import com.oneclaw.chat.ui.common.FormDialog
 import com.oneclaw.chat.ui.common.LineField
 import com.oneclaw.chat.ui.common.Loading
@@ -62,13 +65,14 @@ internal fun ProviderDialog(form: ProviderForm, strings: Strings, snackbar: Snac
             strings.settings.key,
             strings.settings.showKey,
             strings.settings.hideKey,
-            hint = strings.settings.keyHint.takeIf { form.hasKey },
+            hint = strings.settings.run { if (form.isKeyForeign) keyElsewhere else keyHint }.takeIf { form.hasKey },
             error = words(form.keyError),
         )
         SwitchRow(strings.settings.active, form.isActive, { isActive -> edit { it.copy(isActive = isActive) } })
         form.id?.let { id ->
-            if (form.hasKey) DangerButton(strings.settings.removeKey) { onAction(ChatAction.RemoveKey(id)) }
-            if (!form.isPreset) DangerButton(strings.settings.removeProvider) { onAction(ChatAction.RemoveProvider(id)) }
+            val remove = { removal: Removal -> onAction(ChatAction.StartRemoval(removal)) }
+            if (form.hasKey && !form.isKeyForeign) DangerButton(strings.settings.removeKey) { remove(Removal.OfKey(id, form.name)) }
+            if (!form.isPreset) DangerButton(strings.settings.removeProvider) { remove(Removal.OfProvider(id, form.name)) }
         }
     }
 }
@@ -151,12 +155,36 @@ private fun ModelButtons(form: ModelForm, strings: Strings, onAction: (ChatActio
             },
         ) { Text(strings.settings.makeDefault) }
     }
-    if (!form.isPreset) DangerButton(strings.settings.removeModel) { onAction(ChatAction.RemoveModel(ref)) }
+    if (!form.isPreset) {
+        DangerButton(strings.settings.removeModel) {
+            onAction(ChatAction.StartRemoval(Removal.OfModel(ref, form.displayName.ifBlank { form.id })))
+        }
+    }
 }
 
 @Composable
 private fun DangerButton(text: String, onClick: () -> Unit) {
     TextButton(onClick, colors = ButtonDefaults.textButtonColors(contentColor = MaterialTheme.colorScheme.error)) { Text(text) }
+}
+
+/** Nothing is removed by a single tap. */
+@Composable
+internal fun RemovalDialog(removal: Removal, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val words = strings.settings
+    val (question, hint) = when (removal) {
+        is Removal.OfProvider -> words.removeQuestionText to words.removeProviderHint
+        is Removal.OfKey -> words.removeKeyQuestionText to words.removeKeyHint
+        is Removal.OfModel -> words.removeQuestionText to words.removeModelHint
+    }
+    ConfirmDialog(
+        title = question.fill(removal.name),
+        text = hint,
+        confirm = strings.common.remove,
+        cancel = strings.common.cancel,
+        onConfirm = { onAction(ChatAction.ConfirmRemoval) },
+        onCancel = { onAction(ChatAction.CancelRemoval) },
+        isDangerous = true,
+    )
 }
 
 /** The models that a service says it has; one of them can be taken over. */

@@ -27,6 +27,7 @@ import androidx.compose.material3.TextButton
 import androidx.compose.runtime.Composable
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
+import androidx.compose.ui.graphics.Color
 import androidx.compose.ui.graphics.vector.ImageVector
 import androidx.compose.ui.text.style.TextOverflow
 import androidx.compose.ui.unit.dp
@@ -41,7 +42,7 @@ import com.oneclaw.core.Provider
 internal fun ProviderList(catalogue: Catalogue, strings: Strings, onAction: (ChatAction) -> Unit) {
     catalogue.providers.forEach { provider ->
         OutlinedCard(colors = CardDefaults.outlinedCardColors(containerColor = MaterialTheme.colorScheme.surfaceContainerLow)) {
-            ProviderHeader(provider, hasKey = provider.id in catalogue.keys, strings, onAction)
+            ProviderHeader(provider, catalogue, strings, onAction)
             HorizontalDivider()
             catalogue.modelsOf(provider.id).forEach { ModelLine(it, strings, onAction) }
             FlowRow(Modifier.padding(horizontal = 4.dp)) {
@@ -57,7 +58,7 @@ internal fun ProviderList(catalogue: Catalogue, strings: Strings, onAction: (Cha
 }
 
 @Composable
-private fun ProviderHeader(provider: Provider, hasKey: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
+private fun ProviderHeader(provider: Provider, catalogue: Catalogue, strings: Strings, onAction: (ChatAction) -> Unit) {
     Row(
         Modifier
             .fillMaxWidth()
@@ -74,18 +75,27 @@ private fun ProviderHeader(provider: Provider, hasKey: Boolean, strings: Strings
                 maxLines = 1,
                 overflow = TextOverflow.Ellipsis,
             )
-            KeyLine(hasKey, strings)
+            KeyLine(provider, catalogue, strings)
         }
         Icon(Icons.Filled.Edit, contentDescription = null, tint = MaterialTheme.colorScheme.onSurfaceVariant)
     }
 }
 
 @Composable
-private fun KeyLine(hasKey: Boolean, strings: Strings) {
-    val color = if (hasKey) MaterialTheme.colorScheme.primary else MaterialTheme.colorScheme.tertiary
+private fun KeyLine(provider: Provider, catalogue: Catalogue, strings: Strings) {
+    val colors = MaterialTheme.colorScheme
+    when {
+        provider.id in catalogue.keys -> KeyLine(Icons.Filled.Lock, strings.settings.keySet, colors.primary)
+        catalogue.lacksKey(provider) -> KeyLine(Icons.Filled.Warning, strings.settings.keyMissing, colors.tertiary)
+        else -> KeyLine(icon = null, strings.settings.keyless, colors.onSurfaceVariant)
+    }
+}
+
+@Composable
+private fun KeyLine(icon: ImageVector?, text: String, color: Color) {
     Row(verticalAlignment = Alignment.CenterVertically, horizontalArrangement = Arrangement.spacedBy(4.dp)) {
-        Icon(if (hasKey) Icons.Filled.Lock else Icons.Filled.Warning, contentDescription = null, Modifier.size(14.dp), tint = color)
-        Text(if (hasKey) strings.settings.keySet else strings.settings.keyMissing, style = MaterialTheme.typography.labelMedium, color = color)
+        if (icon != null) Icon(icon, contentDescription = null, Modifier.size(14.dp), tint = color)
+        Text(text, style = MaterialTheme.typography.labelMedium, color = color)
     }
 }
 

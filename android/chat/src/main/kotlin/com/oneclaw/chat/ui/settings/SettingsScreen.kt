@@ -81,6 +81,7 @@ fun SettingsScreen(
     state.provider?.let { ProviderDialog(it, strings, snackbar, onAction) }
     state.model?.let { ModelDialog(it, strings, snackbar, onAction) }
     state.offer?.let { OfferDialog(it, strings, snackbar, onAction) }
+    state.removing?.let { RemovalDialog(it, strings, onAction) }
 }
 
 /** Whether something stands over the screen, which then shows the Snackbar in its place. */
