@@ -71,6 +71,9 @@ sealed interface Notice {
     /** A file that was to be attached is no picture, cannot be read or is too large. */
     data class PictureRefused(override val id: Long) : Notice
 
+    /** A message takes no more pictures. */
+    data class TooManyPictures(override val id: Long) : Notice
+
     /** Something could not be done. */
     data class Failed(override val id: Long, val problem: Problem) : Notice
 }

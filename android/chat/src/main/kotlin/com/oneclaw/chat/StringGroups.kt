@@ -68,6 +68,7 @@ data class ChatStrings(
     val compactedText: String,
     val nothingToCompact: String,
     val pictureRefused: String,
+    val tooManyPicturesText: String,
     val boundary: String,
     val you: String,
     val assistant: String,

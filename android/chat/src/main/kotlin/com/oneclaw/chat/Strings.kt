@@ -120,6 +120,7 @@ data class Strings(
         is Notice.SessionDeleted -> sessions.deletedText.fill(titleOf(notice.title))
         is Notice.Copied -> common.copied
         is Notice.PictureRefused -> chat.pictureRefused
+        is Notice.TooManyPictures -> chat.tooManyPicturesText.fill(MOST_PICTURES, MOST_PICTURE_MB)
         is Notice.Failed -> of(notice.problem)
     }
 

@@ -59,6 +59,7 @@ val ENGLISH = Strings(
         compactedText = "Context compacted: %1\$s → %2\$s tokens",
         nothingToCompact = "There is nothing to compact",
         pictureRefused = "Not a picture that can be sent: PNG, JPEG, GIF or WebP, up to 20 MB",
+        tooManyPicturesText = "A message takes %1\$s pictures, of %2\$s MB together. The rest was left out",
         boundary = "Summarised above this line",
         you = "You",
         assistant = "Assistant",
