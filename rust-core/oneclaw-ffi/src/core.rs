@@ -36,7 +36,7 @@ impl OneClaw {
             agent.use_preferences().await?;
             #[cfg(feature = "demo")]
             let demo = match config.demo {
-                true => Some(crate::demo::DemoServer::start(&agent, vault).await?),
+                true => unless_refused(crate::demo::DemoServer::start(&agent, vault).await)?,
                 false => None,
             };
             #[cfg(not(feature = "demo"))]
@@ -213,6 +213,20 @@ impl OneClaw {
     }
 }
 
+/// The conversations have to open where nothing may listen on this device too: without the demo then. A file that cannot be
+/// read or written is still an error.
+#[cfg(feature = "demo")]
+fn unless_refused<T>(started: Result<T, CoreError>) -> Result<Option<T>, CoreError> {
+    match started {
+        Ok(server) => Ok(Some(server)),
+        Err(CoreError::Internal { detail }) => {
+            log::warn!("no demo service: {detail}");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 async fn open(
     config: &OpenConfig,
     vault: Arc<dyn KeyVault>,
@@ -234,4 +248,18 @@ async fn open(
         ..Config::new(Path::new(&config.database_path).to_owned())
     };
     Ok(Agent::open(config, Arc::new(Vault(vault)), Arc::new(System)).await?)
+}
+
+#[cfg(all(test, feature = "demo"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_demo_that_may_not_listen_is_left_out_and_a_file_that_fails_is_not() {
+        assert_eq!(unless_refused(Ok(7)), Ok(Some(7)));
+        let refused = CoreError::Internal { detail: "Cannot assign requested address".to_owned() };
+        assert_eq!(unless_refused::<()>(Err(refused)), Ok(None));
+        let broken = CoreError::Storage { detail: "disk I/O error".to_owned() };
+        assert_eq!(unless_refused::<()>(Err(broken.clone())), Err(broken));
+    }
 }

@@ -1,5 +1,9 @@
 package com.oneclaw.shadow
 
+import android.content.pm.ActivityInfo.SCREEN_ORIENTATION_LANDSCAPE
+import android.content.pm.ActivityInfo.SCREEN_ORIENTATION_PORTRAIT
+import android.content.res.Configuration.ORIENTATION_LANDSCAPE
+import android.content.res.Configuration.ORIENTATION_PORTRAIT
 import androidx.compose.ui.test.hasContentDescription
 import androidx.compose.ui.test.hasSetTextAction
 import androidx.compose.ui.test.hasText
@@ -13,10 +17,13 @@ import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.Notice
 import com.oneclaw.shadow.start.StartState
 import com.oneclaw.shadow.ui.screenTexts
+import kotlinx.coroutines.runBlocking
 import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.RuleChain
 import org.junit.runner.RunWith
+import kotlin.test.assertEquals
+import kotlin.test.assertTrue
 
 private const val PATIENCE_MS = 30_000L
 
@@ -44,19 +51,44 @@ class ChatTest {
 
     @Test
     fun aCompactionGoesOnWhileThePhoneIsTurned() {
-        ActivityScenario.launch(MainActivity::class.java).use { activity ->
-            folder.until("core") { folder.start is StartState.Ready }
-            say("Remember: the port = 8080.")
-            repeat(5) { say("Note $it: ${"gravel road ".repeat(300)}") }
-            folder.act(ChatAction.OpenContext, ChatAction.CompactNow)
-            folder.until("compaction") { folder.state.chat.isCompacting }
-            activity.recreate()
-            ui.waitUntil(PATIENCE_MS) { isShown(strings.chat.compacting) || !folder.state.chat.isCompacting }
-            var notice: Notice? = null
-            folder.until("end of the compaction") { folder.state.notice.also { notice = it } is Notice.Compacted }
-            untilText(strings.of(checkNotNull(notice)))
-            folder.act(ChatAction.OpenContext)
-            folder.until("context") { folder.state.context?.status?.epochs?.size == 1 }
+        HeldService("Gravel was discussed.").use { service ->
+            ActivityScenario.launch(MainActivity::class.java).use { activity ->
+                folder.until("core") { folder.start is StartState.Ready }
+                val id = runBlocking { service.session(folder.ready.repository) }
+                folder.act(ChatAction.OpenSession(id))
+                folder.until("conversation") { !folder.state.chat.isLoading }
+                repeat(4) { say("Note $it: ${"gravel road ".repeat(300)}") }
+                service.hold()
+                folder.act(ChatAction.OpenContext, ChatAction.CompactNow)
+                folder.until("compaction") { folder.state.chat.isCompacting }
+                folder.act(ChatAction.CloseContext)
+                untilText(strings.chat.compacting)
+                turn(activity)
+                untilText(strings.chat.compacting)
+                assertTrue(folder.state.chat.isCompacting)
+                service.release()
+                var notice: Notice? = null
+                folder.until("end of the compaction") { folder.state.notice.also { notice = it } is Notice.Compacted }
+                untilText(strings.of(checkNotNull(notice)))
+                assertEquals(1, runBlocking { folder.ready.repository.contextStatus(id) }.epochs.size)
+            }
+        }
+    }
+
+    /** As a hand does it: the system ends the activity and makes another, of the other shape. */
+    private fun turn(activity: ActivityScenario<MainActivity>) {
+        var before: MainActivity? = null
+        var wanted = 0
+        activity.onActivity {
+            val isUpright = it.resources.configuration.orientation == ORIENTATION_PORTRAIT
+            before = it
+            wanted = if (isUpright) ORIENTATION_LANDSCAPE else ORIENTATION_PORTRAIT
+            it.requestedOrientation = if (isUpright) SCREEN_ORIENTATION_LANDSCAPE else SCREEN_ORIENTATION_PORTRAIT
+        }
+        folder.until("turned activity") {
+            var isTurned = false
+            activity.onActivity { isTurned = it !== before && it.resources.configuration.orientation == wanted }
+            isTurned
         }
     }
 

@@ -10,6 +10,7 @@ import org.junit.runner.RunWith
 import java.io.File
 import java.security.KeyStore
 import kotlin.test.assertEquals
+import kotlin.test.assertFails
 import kotlin.test.assertFalse
 import kotlin.test.assertNull
 
@@ -47,8 +48,10 @@ class KeyVaultTest {
     fun aKeyWhoseSecretIsLostIsAskedForAgain() {
         keys.setKey("provider-openai", "sk-secret")
         loseSecret()
+        val keys = keys
         assertNull(keys.key("provider-openai"))
 
+        assertFails { keys.setKey("provider-openai", "sk-new") }
         keys.setKey("provider-openai", "sk-new")
         assertEquals("sk-new", keys.key("provider-openai"))
     }

@@ -51,6 +51,10 @@ class ChatViewModel(private val container: AppContainer, savedState: SavedStateH
 
     fun retry() = container.start.retry()
 
+    fun tell(message: Int) {
+        messages.value = message
+    }
+
     fun messageShown() {
         messages.value = null
     }
@@ -62,6 +66,7 @@ class ChatViewModel(private val container: AppContainer, savedState: SavedStateH
             val holder = holder()
             if (shared.isTextRefused) tell(R.string.share_incomplete)
             if (shared.isPictureRefused) holder.onAction(ChatAction.RefusePicture)
+            if (shared.hasMorePictures) holder.onAction(ChatAction.RefuseMorePictures)
             if (shared.isEmpty) return@launch
             holder.onAction(ChatAction.NewSession)
             val texts = listOf(holder.state.value.chat.draft.text, shared.text).filter { it.isNotEmpty() }
@@ -95,10 +100,6 @@ class ChatViewModel(private val container: AppContainer, savedState: SavedStateH
             }
             tell(if (isSaved) R.string.copy_saved else R.string.copy_failed)
         }
-    }
-
-    private fun tell(message: Int) {
-        messages.value = message
     }
 
     private suspend fun holder(): ChatStateHolder = start.filterIsInstance<StartState.Ready>().first().holder

@@ -1,6 +1,7 @@
 package com.oneclaw.shadow
 
 import android.Manifest.permission.POST_NOTIFICATIONS
+import android.content.ActivityNotFoundException
 import android.content.Intent
 import android.content.pm.PackageManager.PERMISSION_GRANTED
 import android.os.Build
@@ -32,8 +33,11 @@ class MainActivity : ComponentActivity() {
     override fun onCreate(savedInstanceState: Bundle?) {
         super.onCreate(savedInstanceState)
         enableEdgeToEdge()
-        val platform = androidPlatform(this) { pickPicture.launch(PickVisualMediaRequest(PickVisualMedia.ImageOnly)) }
-        val actions = AppActions(model::retry, saveCopy = { chooseCopy.launch("$DATABASE.zip") }, model::messageShown)
+        val platform = androidPlatform(this) {
+            ask(R.string.no_picker) { pickPicture.launch(PickVisualMediaRequest(PickVisualMedia.ImageOnly)) }
+        }
+        val saveCopy = { ask(R.string.copy_failed) { chooseCopy.launch("$DATABASE.zip") } }
+        val actions = AppActions(model::retry, saveCopy, model::messageShown)
         setContent { AppScreen(model.start, model.message, platform, actions) }
         // After a rotation or from the list of recent apps it is an old one.
         if (savedInstanceState == null) take(intent)
@@ -67,6 +71,13 @@ class MainActivity : ComponentActivity() {
     override fun onStop() {
         if (!isChangingConfigurations) container.work.left()
         super.onStop()
+    }
+
+    /** Asks another app; where there is none, [otherwise] is said. */
+    private fun ask(otherwise: Int, launch: () -> Unit) = try {
+        launch()
+    } catch (_: ActivityNotFoundException) {
+        model.tell(otherwise)
     }
 
     private fun take(intent: Intent) {

@@ -17,6 +17,7 @@ import androidx.compose.ui.test.onNodeWithText
 import androidx.compose.ui.test.performClick
 import androidx.compose.ui.test.performTextInput
 import androidx.test.core.app.ApplicationProvider
+import com.oneclaw.bridge.fake.FakeChatRepository
 import com.oneclaw.chat.AppUiState
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.ENGLISH
@@ -80,6 +81,14 @@ abstract class AppTest {
         val kept = throughParcel(bundle)
         screen = Robolectric.buildActivity(MainActivity::class.java, screen.intent).setup(kept)
         until("core") { app.ready != null }
+    }
+
+    /** The activity while [core], which the test plays, answers. */
+    protected fun answeredBy(core: FakeChatRepository) {
+        app.playedBy(core)
+        launchReady()
+        act(ChatAction.EditDraft("Hello"), ChatAction.Send)
+        until("answer") { state.chat.isAnswering && core.turns.isNotEmpty() }
     }
 
     protected fun until(what: String, condition: () -> Boolean) {

@@ -18,8 +18,8 @@ import kotlin.test.assertFalse
 import kotlin.test.assertTrue
 
 /**
- * Android's own SQLite over the core's files, after the core has closed them. Its default answer to a file that it does not
- * understand is to delete it.
+ * Android's SQLite classes over the core's files, after the core has closed them. Their default answer to a file that they do
+ * not understand is to delete it. Below them is a SQLite that Robolectric has built, for Android 15 a newer one than for 8.0.
  */
 @RunWith(RobolectricTestRunner::class)
 @Config(application = TestApp::class)
@@ -43,7 +43,7 @@ open class FrameworkSqliteTest {
         core(file) { assertEquals(7, messages("s1").messages.size) }
     }
 
-    /** The control: such a table the older of Android's SQLites do not know; the newer do. */
+    /** The control: such a table a SQLite before 3.37 does not know. */
     @Test
     fun aStrictTableIsNotReadEverywhere() {
         val file = app.getDatabasePath("strict.db")
@@ -75,9 +75,9 @@ open class FrameworkSqliteTest {
 
     private fun open(file: File) = SQLiteDatabase.openDatabase(file.path, null, SQLiteDatabase.CREATE_IF_NECESSARY)
 
-    private fun version() = SQLiteDatabase.create(null).use { it.one("SELECT sqlite_version()") }.split('.').map { it.toInt() }
+    protected fun version() = SQLiteDatabase.create(null).use { it.one("SELECT sqlite_version()") }.split('.').map { it.toInt() }
 
-    private operator fun List<Int>.compareTo(other: List<Int>): Int =
+    protected operator fun List<Int>.compareTo(other: List<Int>): Int =
         zip(other).map { (a, b) -> a.compareTo(b) }.firstOrNull { it != 0 } ?: 0
 
     private fun SQLiteDatabase.one(sql: String): String = all(sql).single()

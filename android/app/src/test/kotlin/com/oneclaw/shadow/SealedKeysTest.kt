@@ -9,6 +9,7 @@ import java.security.ProviderException
 import javax.crypto.KeyGenerator
 import javax.crypto.SecretKey
 import kotlin.test.assertEquals
+import kotlin.test.assertFails
 import kotlin.test.assertFalse
 import kotlin.test.assertNull
 import kotlin.test.assertTrue
@@ -70,12 +71,35 @@ class SealedKeysTest {
     }
 
     @Test
-    fun aSecretThatIsGoneIsMadeAnew() {
-        keys.setKey("p", "k")
+    fun aSecretThatIsGoneIsMadeAnewAtTheSecondTry() {
+        val keys = keys.apply { setKey("p", "k") }
         secret.key = null
         assertNull(keys.key("p"))
+        assertFails { keys.setKey("p", "again") }
         keys.setKey("p", "again")
         assertEquals("again", keys.key("p"))
+    }
+
+    /** As Android 8 to 11 answer when their key store does not respond. */
+    @Test
+    fun aSecretThatIsNotFoundForAMomentCostsNoKeys() {
+        val keys = keys.apply { setKey("p", "k") }
+        val there = secret.key
+        secret.key = null
+        assertFails { keys.setKey("q", "new") }
+        secret.key = there
+        keys.setKey("q", "new")
+        assertEquals("k" to "new", keys.key("p") to keys.key("q"))
+    }
+
+    @Test
+    fun aFileThatIsNotInOurFormIsPutAside() {
+        val broken = "p=\\u12G4"
+        file.writeText(broken)
+        assertNull(keys.key("p"))
+        keys.setKey("p", "k")
+        assertEquals("k", keys.key("p"))
+        assertEquals(broken, folder.root.resolve("keys.properties.damaged").readText())
     }
 
     @Test

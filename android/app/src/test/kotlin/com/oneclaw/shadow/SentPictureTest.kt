@@ -5,6 +5,7 @@ import android.graphics.Bitmap
 import android.graphics.Canvas
 import android.graphics.Color
 import android.graphics.Paint
+import com.oneclaw.shadow.share.MOST_PIXELS_SENT
 import com.oneclaw.shadow.share.bitmapOf
 import com.oneclaw.shadow.share.pictureOf
 import org.junit.Test
@@ -13,7 +14,10 @@ import org.robolectric.RobolectricTestRunner
 import org.robolectric.annotation.Config
 import java.io.ByteArrayOutputStream
 import java.io.DataOutputStream
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
 import java.util.Base64
+import java.util.zip.CRC32
 import kotlin.test.assertContentEquals
 import kotlin.test.assertEquals
 import kotlin.test.assertFalse
@@ -23,6 +27,12 @@ import kotlin.test.assertTrue
 private const val NORMAL = 1
 private const val WIDTH = 48
 private const val HEIGHT = 32
+
+/** What stands before the TIFF in a JPEG: marker, length, name. */
+private const val APP1_HEAD = 10
+
+@Suppress("DEPRECATION")
+private val WEBP = Bitmap.CompressFormat.WEBP
 
 /** What of a photo is sent to a service. */
 @RunWith(RobolectricTestRunner::class)
@@ -43,6 +53,26 @@ class SentPictureTest {
         assertFalse("Exif" in sent.toString(Charsets.ISO_8859_1))
         val bitmap = assertNotNull(bitmapOf(sent, 640))
         assertEquals(WIDTH to HEIGHT, bitmap.width to bitmap.height)
+    }
+
+    @Test
+    fun aPngOrWebpThatCarriesExifIsMadeAnew() {
+        val png = encoded(Bitmap.CompressFormat.PNG)
+        val webp = encoded(WEBP)
+        val exif = exif(NORMAL, hasPlace = false).drop(APP1_HEAD).toByteArray()
+        for (bytes in listOf(png, webp)) assertContentEquals(bytes, sent(bytes))
+        for (bytes in listOf(png.withPngExif(exif), webp.withWebpExif(exif))) {
+            assertNotNull(bitmapOf(bytes, 640), "still a picture")
+            assertTrue("exif" in text(bytes))
+            assertFalse("exif" in text(sent(bytes)))
+        }
+    }
+
+    @Test
+    fun aLongPictureIsMadeShorterHoweverSmallTheFileIs() {
+        val bytes = encoded(Bitmap.CompressFormat.PNG, width = MOST_PIXELS_SENT + 1, height = 2)
+        val picture = assertNotNull(pictureOf("line", bytes))
+        assertTrue(assertNotNull(picture.width) <= 2_048, "${picture.width}")
     }
 
     /** Which corner the red one of an upright picture's left upper corner is at, after each of Exif's eight values. */
@@ -69,6 +99,30 @@ class SentPictureTest {
             listOf(4 to "top", bitmap.height - 5 to "bottom").map { (y, end) -> Triple(x, y, "$side $end") }
         }
         return places.single { (x, y, _) -> bitmap.getPixel(x, y).let { Color.red(it) > 200 && Color.blue(it) < 80 } }.third
+    }
+
+    private fun text(bytes: ByteArray) = bytes.toString(Charsets.ISO_8859_1).lowercase()
+
+    private fun encoded(format: Bitmap.CompressFormat, width: Int = WIDTH, height: Int = HEIGHT): ByteArray {
+        val out = ByteArrayOutputStream()
+        Bitmap.createBitmap(width, height, Bitmap.Config.ARGB_8888).compress(format, 100, out)
+        return out.toByteArray()
+    }
+
+    /** Before the last part, which is 12 bytes long. */
+    private fun ByteArray.withPngExif(exif: ByteArray): ByteArray {
+        val name = "eXIf".toByteArray()
+        val check = CRC32().apply { update(name + exif) }.value.toInt()
+        val part = ByteBuffer.allocate(12 + exif.size).putInt(exif.size).put(name).put(exif).putInt(check).array()
+        return copyOf(size - 12) + part + copyOfRange(size - 12, size)
+    }
+
+    /** As a further part; strictly there would be a head that announces it. */
+    private fun ByteArray.withWebpExif(exif: ByteArray): ByteArray {
+        val part = ByteBuffer.allocate(8 + exif.size).order(ByteOrder.LITTLE_ENDIAN).put("EXIF".toByteArray()).putInt(exif.size).put(exif)
+        val whole = this + part.array()
+        ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN).putInt(4, whole.size - 8)
+        return whole
     }
 
     /** Blue, with a red corner at the left above; [app1] stands where a camera puts its notes. */

@@ -6,7 +6,6 @@ import android.content.Intent
 import android.content.pm.ServiceInfo
 import android.os.Build
 import com.oneclaw.bridge.fake.FakeChatRepository
-import com.oneclaw.chat.ChatAction
 import com.oneclaw.shadow.background.ReplyService
 import org.junit.Assume.assumeTrue
 import org.junit.Test
@@ -18,13 +17,15 @@ import kotlin.test.assertNotNull
 import kotlin.test.assertNull
 import kotlin.test.assertTrue
 
+private const val DATA_SYNC = ServiceInfo.FOREGROUND_SERVICE_TYPE_DATA_SYNC
+
 /** What happens when the user leaves while an answer is being received. */
 class ServiceTest : AppTest() {
     private val core = FakeChatRepository()
 
     @Test
     fun theServiceIsStartedOnlyWhileSomethingGoesOn() {
-        answering()
+        answeredBy(core)
         core.turns.last().text("Whole").complete()
         until("rest") { state.chat.isQuiet }
         screen.pause().stop()
@@ -33,7 +34,7 @@ class ServiceTest : AppTest() {
 
     @Test
     fun itSaysSilentlyThatAnAnswerIsReceivedAndEndsWithIt() {
-        answering()
+        answeredBy(core)
         val service = leave()
         val shadow = shadowOf(service.get())
         val notification = assertNotNull(shadow.lastForegroundNotification)
@@ -48,7 +49,7 @@ class ServiceTest : AppTest() {
 
     @Test
     fun itEndsWhenTheUserIsBack() {
-        answering()
+        answeredBy(core)
         val service = leave()
         screen.restart().start().resume()
         until("end of the service") { shadowOf(service.get()).isStoppedBySelf }
@@ -57,7 +58,7 @@ class ServiceTest : AppTest() {
 
     @Test
     fun itsButtonStopsTheAnswerAndKeepsWhatCame() {
-        answering()
+        answeredBy(core)
         core.turns.last().text("As far as")
         until("delta") { state.chat.turns.single().open != null }
         val service = leave()
@@ -69,19 +70,24 @@ class ServiceTest : AppTest() {
         until("stored form") { state.chat.isQuiet && state.chat.items.size == 2 }
     }
 
+    /** Android 15 ends it after some hours; whoever does not stop then is taken down. */
+    @Test
+    fun itEndsWhenItsTimeIsUpAndTheAnswerGoesOn() {
+        answeredBy(core)
+        val service = leave()
+        service.get().onTimeout(1, DATA_SYNC)
+        val shadow = shadowOf(service.get())
+        assertTrue(shadow.isForegroundStopped && shadow.isStoppedBySelf)
+        core.turns.last().text("Whole").complete()
+        until("answer") { state.chat.isQuiet && state.chat.items.size == 2 }
+    }
+
     @Test
     fun theManifestSaysOfWhichTypeItIs() {
         assumeTrue("older ones know no types", Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q)
         val info = app.packageManager.getServiceInfo(ComponentName(app, ReplyService::class.java), 0)
-        assertEquals(ServiceInfo.FOREGROUND_SERVICE_TYPE_DATA_SYNC, info.foregroundServiceType)
+        assertEquals(DATA_SYNC, info.foregroundServiceType)
         assertTrue(!info.exported)
-    }
-
-    private fun answering() {
-        app.playedBy(core)
-        launchReady()
-        act(ChatAction.EditDraft("Hello"), ChatAction.Send)
-        until("answer") { state.chat.isAnswering && core.turns.isNotEmpty() }
     }
 
     /** The service that leaving has started, as the system would run it. */

@@ -29,15 +29,15 @@ class SlowStartTest : AppTest() {
         launch()
         ui.waitForIdle()
         assertIs<StartState.Opening>(app.container.start.state.value)
-        assertEquals(0, count(app.getString(R.string.start_migrating)))
+        assertEquals(0, count(app.getString(R.string.start_slow)))
 
         shadowOf(Looper.getMainLooper()).idleFor(Duration.ofSeconds(1))
-        untilText(app.getString(R.string.start_migrating))
-        assertIs<StartState.Migrating>(app.container.start.state.value)
+        untilText(app.getString(R.string.start_slow))
+        assertIs<StartState.Slow>(app.container.start.state.value)
 
         opened.complete(Unit)
         untilText(strings.chat.empty)
-        assertEquals(0, count(app.getString(R.string.start_migrating)))
+        assertEquals(0, count(app.getString(R.string.start_slow)))
     }
 
     @Test
@@ -64,6 +64,27 @@ class SlowStartTest : AppTest() {
         until("word about it") { ShadowToast.shownToastCount() > 0 }
         assertEquals(app.getString(R.string.copy_saved), ShadowToast.getTextOfLatestToast())
         assertEquals(files, entries(out))
+    }
+
+    @Test
+    fun aPhoneWithoutAnAppForFilesSaysSo() {
+        brokenFiles("")
+        launch()
+        untilText(app.getString(R.string.save_copy))
+        shadowOf(app).checkActivities(true)
+        tap(app.getString(R.string.save_copy))
+        until("word about it") { ShadowToast.shownToastCount() > 0 }
+        assertEquals(app.getString(R.string.copy_failed), ShadowToast.getTextOfLatestToast())
+    }
+
+    @Test
+    fun aPhoneWithoutAnAppForPicturesSaysSo() {
+        app.playedBy(FakeChatRepository())
+        launchReady()
+        shadowOf(app).checkActivities(true)
+        press(strings.chat.attach)
+        until("word about it") { ShadowToast.shownToastCount() > 0 }
+        assertEquals(app.getString(R.string.no_picker), ShadowToast.getTextOfLatestToast())
     }
 
     @Test

@@ -75,6 +75,9 @@ sealed interface Notice {
     /** The reply is there, but something that followed it failed. */
     data class Unfinished(override val id: Long, val code: ErrorCode) : Notice
 
+    /** A message takes no more pictures. */
+    data class TooManyPictures(override val id: Long) : Notice
+
     /** Something could not be done. */
     data class Failed(override val id: Long, val problem: Problem) : Notice
 }

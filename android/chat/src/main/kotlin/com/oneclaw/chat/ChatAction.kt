@@ -77,6 +77,9 @@ sealed interface ChatAction {
     /** A file that was chosen cannot be attached. */
     data object RefusePicture : ChatAction
 
+    /** More pictures were offered than a message takes. */
+    data object RefuseMorePictures : ChatAction
+
     data class Pin(val messageId: String) : ChatAction
 
     data class Unpin(val messageId: String) : ChatAction

@@ -89,6 +89,13 @@ data class Transcript(val messages: List<Message> = emptyList(), val before: Str
     fun until(messageId: String): Transcript = copy(messages = messages.takeWhile { it.id != messageId })
 }
 
+/** The most pictures in one message. */
+const val MOST_PICTURES = 8
+
+/** The most that several pictures have together: as base64 it is a third more, and services take requests of about 20 MB. */
+internal const val MOST_PICTURE_MB = 12
+internal const val MOST_PICTURE_DATA = MOST_PICTURE_MB * 1_024 * 1_024 / 3 * 4
+
 /**
  * What the user is writing.
  *

@@ -11,6 +11,7 @@ fun reduce(state: AppUiState, action: ChatAction): AppUiState = when (action) {
     is ChatAction.NoticeShown -> state.copy(notices = state.notices.filterNot { it.id == action.id })
     is ChatAction.Copied -> state.tell { Notice.Copied(it) }
     is ChatAction.RefusePicture -> state.tell { Notice.PictureRefused(it) }
+    is ChatAction.RefuseMorePictures -> state.tellTooManyPictures()
     else -> reduceSessions(state, action)
         ?: reduceChat(state, action)
         ?: reduceContext(state, action)
@@ -87,6 +88,10 @@ internal fun AppUiState.tell(notice: (Long) -> Notice): AppUiState {
     val id = lastId + 1
     return copy(lastId = id, notices = notices + notice(id))
 }
+
+/** Once for all that were left out together. */
+internal fun AppUiState.tellTooManyPictures(): AppUiState =
+    if (notices.lastOrNull() is Notice.TooManyPictures) this else tell { Notice.TooManyPictures(it) }
 
 internal fun AppUiState.tellProblem(problem: Problem): AppUiState = tell { Notice.Failed(it, problem) }
 

@@ -1,5 +1,6 @@
 package com.oneclaw.chat
 
+import com.oneclaw.core.Attachment
 import com.oneclaw.core.Message
 import com.oneclaw.core.MessageKind
 import com.oneclaw.core.Session
@@ -7,7 +8,7 @@ import com.oneclaw.core.Session
 /** The open conversation: writing, sending, and what was stored of it. */
 internal fun reduceChat(state: AppUiState, action: ChatAction): AppUiState? = when (action) {
     is ChatAction.EditDraft -> state.changeDraft { it.copy(text = action.text) }
-    is ChatAction.AddAttachment -> state.changeDraft { it.copy(attachments = it.attachments + action.attachment) }
+    is ChatAction.AddAttachment -> attach(state, action.attachment)
     is ChatAction.RemoveAttachment -> state.changeDraft { draft ->
         draft.copy(attachments = draft.attachments.filterIndexed { index, _ -> index != action.index })
     }
@@ -23,6 +24,14 @@ internal fun reduceChat(state: AppUiState, action: ChatAction): AppUiState? = wh
 }
 
 private fun AppUiState.changeDraft(change: (Draft) -> Draft) = changeOpen { it.copy(draft = change(it.draft)) }
+
+private fun attach(state: AppUiState, attachment: Attachment): AppUiState {
+    val there = state.chat.draft.attachments
+    val size = (there + attachment).sumOf { it.data?.length ?: 0 }
+    // How large a single picture may be is the platform's to say.
+    val fits = there.isEmpty() || (there.size < MOST_PICTURES && size <= MOST_PICTURE_DATA)
+    return if (fits) state.changeDraft { it.copy(attachments = there + attachment) } else state.tellTooManyPictures()
+}
 
 private fun send(state: AppUiState): AppUiState {
     val chat = state.chat

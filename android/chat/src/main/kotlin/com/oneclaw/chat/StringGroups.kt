@@ -70,6 +70,7 @@ data class ChatStrings(
     val nothingToCompact: String,
     val pictureRefused: String,
     val unfinishedText: String,
+    val tooManyPicturesText: String,
     val boundary: String,
     val you: String,
     val assistant: String,

@@ -129,6 +129,7 @@ data class Strings(
         is Notice.Copied -> common.copied
         is Notice.PictureRefused -> chat.pictureRefused
         is Notice.Unfinished -> chat.unfinishedText.fill(of(notice.code))
+        is Notice.TooManyPictures -> chat.tooManyPicturesText.fill(MOST_PICTURES, MOST_PICTURE_MB)
         is Notice.Failed -> of(notice.problem)
     }
 

@@ -61,6 +61,7 @@ val CHINESE = Strings(
         nothingToCompact = "没有可压缩的内容",
         pictureRefused = "无法发送此图片：仅支持 PNG、JPEG、GIF 或 WebP，最大 20 MB",
         unfinishedText = "回复之后：%s",
+        tooManyPicturesText = "每条消息最多 %1\$s 张图片，合计不超过 %2\$s MB，其余已忽略",
         boundary = "以上内容已被摘要",
         you = "你",
         assistant = "助手",

@@ -61,6 +61,7 @@ val ENGLISH = Strings(
         nothingToCompact = "There is nothing to compact",
         pictureRefused = "Not a picture that can be sent: PNG, JPEG, GIF or WebP, up to 20 MB",
         unfinishedText = "After the reply: %s",
+        tooManyPicturesText = "A message takes %1\$s pictures, of %2\$s MB together. The rest was left out",
         boundary = "Summarised above this line",
         you = "You",
         assistant = "Assistant",

@@ -30,6 +30,22 @@ class ReduceTest {
     }
 
     @Test
+    fun aMessageTakesSoManyPicturesAndNoMore() {
+        repeat(MOST_PICTURES + 2) { play.act(ChatAction.AddAttachment(SampleData.picture)) }
+        assertEquals(MOST_PICTURES, play.chat.draft.attachments.size)
+        assertIs<Notice.TooManyPictures>(play.state.notices.single())
+    }
+
+    @Test
+    fun severalPicturesAreNotLargerThanAServiceTakes() {
+        val large = SampleData.picture.copy(data = "A".repeat(MOST_PICTURE_DATA / 2 + 1))
+        play.act(ChatAction.AddAttachment(large), ChatAction.AddAttachment(large), ChatAction.AddAttachment(SampleData.picture))
+        assertEquals(listOf(large, SampleData.picture), play.chat.draft.attachments)
+        assertIs<Notice.TooManyPictures>(play.state.notices.single())
+        assertEquals("A message takes 8 pictures, of 12 MB together. The rest was left out", ENGLISH.of(play.state.notices.single()))
+    }
+
+    @Test
     fun editingReplacesWhatFollows() {
         play.act(ChatAction.EditDraft("half a thought"), ChatAction.StartEdit("m-8"))
         assertEquals("Is this the shrine you mean?", play.chat.draft.text)

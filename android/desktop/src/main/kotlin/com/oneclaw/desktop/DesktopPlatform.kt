@@ -35,7 +35,10 @@ private val SMOOTH = FilterMipmap(FilterMode.LINEAR, MipmapMode.LINEAR)
 
 /** Clipboard, pictures and the file dialog of a desktop. [onPicture] gets null for a file that is no picture. */
 internal fun desktopPlatform(scope: CoroutineScope, onPicture: (Attachment?) -> Unit) = Platform(
-    copy = { Toolkit.getDefaultToolkit().systemClipboard.setContents(StringSelection(it), null) },
+    copy = {
+        Toolkit.getDefaultToolkit().systemClipboard.setContents(StringSelection(it), null)
+        true
+    },
     decode = { bytes -> withContext(Dispatchers.Default) { decode(bytes) } },
     pickPicture = {
         pickFile()?.let { file -> scope.launch { onPicture(withContext(Dispatchers.IO) { pictureOf(file) }) } }

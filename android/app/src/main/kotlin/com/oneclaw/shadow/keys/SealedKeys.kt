@@ -7,6 +7,7 @@ import java.io.FileOutputStream
 import java.io.IOException
 import java.security.GeneralSecurityException
 import java.security.ProviderException
+import java.security.UnrecoverableKeyException
 import java.util.Base64
 import java.util.Properties
 import javax.crypto.AEADBadTagException
@@ -58,7 +59,7 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
     @Synchronized
     override fun setKey(providerId: String, key: String) {
         val sealed = try {
-            seal(secret.find() ?: secret.renew(), providerId, key)
+            seal(secret.find() ?: firstSecret(), providerId, key)
         } catch (_: KeyPermanentlyInvalidatedException) {
             seal(secret.renew(), providerId, key)
         } catch (error: GeneralSecurityException) {
@@ -70,9 +71,13 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
         write(read().also { it.setProperty(providerId, sealed) })
     }
 
+    /** Where keys are stored, there was a secret: one that is not found may be there again in a moment. */
+    private fun firstSecret(): SecretKey =
+        if (read().isEmpty()) secret.renew() else throw UnrecoverableKeyException("the secret is not found")
+
     /**
      * A new secret makes all other keys unreadable, so the first failure is the caller's, who can try again. If it still fails
-     * then, the secret is there and of no use: without a new one no key could ever be given again.
+     * then, the secret is gone or of no use: without a new one no key could ever be given again.
      */
     private fun sealAfter(error: Exception, providerId: String, key: String): String {
         if (!hasFailed) {
@@ -122,7 +127,17 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
         return null
     }
 
-    private fun read() = Properties().also { keys -> if (file.exists()) file.inputStream().use(keys::load) }
+    /** A file that is not in our form has no keys; it is put aside. */
+    private fun read(): Properties {
+        val keys = Properties()
+        if (!file.exists()) return keys
+        return try {
+            keys.also { file.inputStream().use(it::load) }
+        } catch (_: IllegalArgumentException) {
+            file.renameTo(File("$file.damaged"))
+            Properties()
+        }
+    }
 
     /** Into a new file, and then in one step to its place: a kill leaves the old keys or the new ones. */
     private fun write(keys: Properties) {

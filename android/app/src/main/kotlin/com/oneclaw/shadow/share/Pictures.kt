@@ -16,8 +16,11 @@ import java.util.Base64
 /** What all services take. */
 private val MEDIA_TYPES = setOf("image/png", "image/jpeg", "image/gif", "image/webp")
 
-/** A file up to this size is sent as it is. */
+/** A file up to this size is sent as it is, */
 private const val MOST_BYTES_SENT = 2_500_000
+
+/** if neither side is longer: there are services that refuse such a picture. */
+internal const val MOST_PIXELS_SENT = 8_000
 
 /** The longer side of a picture that was made smaller; services make larger ones smaller themselves. */
 private const val MOST_PIXELS = 2_048
@@ -32,11 +35,14 @@ internal fun pictureOf(name: String, bytes: ByteArray): Attachment? {
     val notes = notesOf(bytes)
     return when {
         bounds.outWidth <= 0 || bounds.outHeight <= 0 -> null
-        bounds.outMimeType in MEDIA_TYPES && bytes.size <= MOST_BYTES_SENT && notes.isPlain ->
+        isSmall(bytes, bounds) && bounds.outMimeType in MEDIA_TYPES && notes.isPlain ->
             attachment(bounds.outMimeType, name, bounds.outWidth, bounds.outHeight, bytes)
         else -> smaller(name, bytes, notes)
     }
 }
+
+private fun isSmall(bytes: ByteArray, bounds: BitmapFactory.Options) =
+    bytes.size <= MOST_BYTES_SENT && maxOf(bounds.outWidth, bounds.outHeight) <= MOST_PIXELS_SENT
 
 /** The picture for the screen, upright, at most about [longest] pixels long. Null: it is none. */
 internal fun bitmapOf(bytes: ByteArray, longest: Int): Bitmap? =
@@ -100,11 +106,21 @@ private const val LEAST_EXIF_BYTES = 5_000
 private fun notesOf(bytes: ByteArray): Notes = try {
     val exif = ExifInterface(bytes.copyOf(maxOf(bytes.size, LEAST_EXIF_BYTES)).inputStream())
     val orientation = exif.getAttributeInt(ExifInterface.TAG_ORIENTATION, ExifInterface.ORIENTATION_NORMAL)
-    Notes(orientation, PLACES.any { exif.getAttribute(it) != null })
+    Notes(orientation, hasChunkOfExif(bytes) || PLACES.any { exif.getAttribute(it) != null })
 } catch (_: IOException) {
     NOT_KNOWN
 } catch (_: RuntimeException) {
     NOT_KNOWN
+}
+
+/** Until Android 10 nothing is read of a PNG or WebP, so whatever it says may be a place. Found by the names of its parts. */
+private fun hasChunkOfExif(bytes: ByteArray): Boolean {
+    val text = bytes.toString(Charsets.ISO_8859_1)
+    return when {
+        text.startsWith("\u0089PNG") -> "eXIf" in text || "Raw profile type" in text
+        text.startsWith("RIFF") -> "EXIF" in text
+        else -> false
+    }
 }
 
 /** Notes that cannot be read may say anything. */

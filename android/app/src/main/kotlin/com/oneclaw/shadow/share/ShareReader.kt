@@ -5,26 +5,34 @@ import android.content.Intent
 import android.net.Uri
 import android.os.Parcelable
 import android.provider.OpenableColumns
+import com.oneclaw.chat.MOST_PICTURES
 import com.oneclaw.core.Attachment
 import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.SupervisorJob
+import kotlinx.coroutines.async
 import kotlinx.coroutines.withContext
+import kotlinx.coroutines.withTimeoutOrNull
 import java.io.ByteArrayOutputStream
 import java.io.IOException
 import java.io.InputStream
+import java.nio.ByteBuffer
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
 
 /** The longest text that is taken over, in characters. */
 internal const val MOST_TEXT = 200_000
-
-/** The most pictures at a time. */
-internal const val MOST_PICTURES = 8
-
-/** The most that pictures have together, in characters of base64: services take requests of about 20 MB. */
-internal const val MOST_DATA = 16 * 1_024 * 1_024
 
 /** The largest file that is read at all. */
 internal const val MOST_BYTES = 32 * 1_024 * 1_024
 
 private const val MOST_NAME = 80
+
+/** No character of Java's has more bytes in UTF-8. */
+private const val BYTES_PER_CHAR = 3
+
+/** How many providers may keep this app waiting. */
+private const val READERS = 2
 
 /** What another app has sent, and what of it was left out. */
 data class Shared(
@@ -32,6 +40,7 @@ data class Shared(
     val pictures: List<Attachment>,
     val isTextRefused: Boolean = false,
     val isPictureRefused: Boolean = false,
+    val hasMorePictures: Boolean = false,
 ) {
     val isEmpty: Boolean get() = text.isEmpty() && pictures.isEmpty()
 }
@@ -40,47 +49,80 @@ data class Shared(
  * Reads what other apps send, and pictures that the user has picked.
  *
  * Whoever sends may be careless or hostile: only `content:` addresses are read, never those of this app (it would send its own
- * files to whoever asks), never more than fits, and a picture is what can be decoded, whatever it says it is.
+ * files to whoever asks), never more than fits and not for longer than [patience], and a picture is what can be decoded,
+ * whatever it says it is.
  */
 class ShareReader(
     private val resolver: ContentResolver,
     private val ownPackage: String,
     private val io: CoroutineDispatcher,
+    private val patience: Duration = 30.seconds,
 ) {
-    suspend fun read(intent: Intent): Shared = withContext(io) {
-        val (text, addresses) = contentOf(intent) ?: return@withContext Shared("", emptyList(), isTextRefused = true)
-        val pictures = picturesAt(addresses)
+    /** For calls that another app can hold up for ever: they keep these threads and no others, and are not waited for. */
+    private val readers = CoroutineScope(SupervisorJob() + io.limitedParallelism(READERS))
+
+    /** What came in time. */
+    suspend fun read(intent: Intent): Shared {
+        val content = withContext(io) { contentOf(intent) } ?: return Shared("", emptyList(), isTextRefused = true)
+        val wanted = content.addresses.take(MOST_PICTURES)
+        val texts = mutableListOf<String>()
+        val pictures = mutableListOf<Attachment>()
+        withTimeoutOrNull(patience) {
+            for (address in wanted) {
+                val text = if (content.isText) apart { textAt(address) } else null
+                if (text != null) texts += text else apart { pictureAt(address) }?.let(pictures::add)
+            }
+        }
+        val isIncomplete = texts.size + pictures.size < wanted.size
+        val text = (listOf(content.text) + texts).filter { it.isNotEmpty() }.joinToString("\n\n")
         val isTooLong = text.length > MOST_TEXT
-        Shared(if (isTooLong) "" else text, pictures, isTooLong, isPictureRefused = pictures.size < addresses.size)
+        return Shared(
+            if (isTooLong) "" else text,
+            pictures.toList(),
+            isTextRefused = isTooLong || (content.isText && isIncomplete),
+            isPictureRefused = !content.isText && isIncomplete,
+            hasMorePictures = wanted.size < content.addresses.size,
+        )
     }
 
-    /** Null: there is no picture, or it is too big. */
-    suspend fun picture(address: Uri): Attachment? = withContext(io) { pictureAt(address) }
+    /** Null: there is no picture, it is too big, or it does not come. */
+    suspend fun picture(address: Uri): Attachment? = withTimeoutOrNull(patience) { apart { pictureAt(address) } }
+
+    private suspend fun <T> apart(block: () -> T): T {
+        val result = readers.async { block() }
+        try {
+            return result.await()
+        } finally {
+            result.cancel()
+        }
+    }
+
+    private class Content(val text: String, val addresses: List<Uri>, val isText: Boolean)
 
     /** Text and addresses. Null: it cannot be read, as something in it is of a class that only the sender knows. */
-    private fun contentOf(intent: Intent): Pair<String, List<Uri>>? = try {
+    private fun contentOf(intent: Intent): Content? = try {
         val text = intent.getCharSequenceExtra(Intent.EXTRA_TEXT)?.toString().orEmpty()
         val addresses = when (intent.action) {
             Intent.ACTION_SEND -> listOfNotNull(intent.stream())
             Intent.ACTION_SEND_MULTIPLE -> intent.streams()
             else -> emptyList()
         }
-        text to addresses
+        Content(text, addresses, intent.type.orEmpty().startsWith("text/"))
     } catch (_: RuntimeException) {
         null
     }
 
-    private fun picturesAt(addresses: List<Uri>): List<Attachment> {
-        var room = MOST_DATA
-        return addresses.take(MOST_PICTURES).mapNotNull(::pictureAt).filter { picture ->
-            val size = picture.data?.length ?: 0
-            (size <= room).also { isTaken -> if (isTaken) room -= size }
-        }
+    private fun pictureAt(address: Uri): Attachment? = read(address) { pictureOf(nameOf(address), bytesOf(address, MOST_BYTES)) }
+
+    /** A file of text, as some apps send what is long. */
+    private fun textAt(address: Uri): String? = read(address) {
+        val bytes = ByteBuffer.wrap(bytesOf(address, MOST_TEXT * BYTES_PER_CHAR))
+        Charsets.UTF_8.newDecoder().decode(bytes).toString().removePrefix("\uFEFF")
     }
 
     // Other apps' providers throw what they like.
-    private fun pictureAt(address: Uri): Attachment? = try {
-        if (isAllowed(address)) pictureOf(nameOf(address), bytesOf(address)) else null
+    private fun <T> read(address: Uri, block: () -> T?): T? = try {
+        if (isAllowed(address)) block() else null
     } catch (_: IOException) {
         null
     } catch (_: RuntimeException) {
@@ -97,8 +139,8 @@ class ShareReader(
         return address.scheme == ContentResolver.SCHEME_CONTENT && authority.isNotEmpty() && !isOurs
     }
 
-    private fun bytesOf(address: Uri): ByteArray =
-        resolver.openInputStream(address)?.use { it.readAtMost(MOST_BYTES) } ?: throw IOException("nothing there")
+    private fun bytesOf(address: Uri, limit: Int): ByteArray =
+        resolver.openInputStream(address)?.use { it.readAtMost(limit) } ?: throw IOException("nothing there")
 
     private fun nameOf(address: Uri): String {
         val columns = arrayOf(OpenableColumns.DISPLAY_NAME)

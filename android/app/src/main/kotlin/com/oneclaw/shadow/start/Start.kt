@@ -21,11 +21,11 @@ sealed interface StartState {
     data object Opening : StartState
 
     /** It takes long enough to say so, as when the original app's file is brought up to date. */
-    data object Migrating : StartState
+    data object Slow : StartState
 
     data class Ready(val repository: ChatRepository, val holder: ChatStateHolder) : StartState
 
-    /** The file could not be opened. It is as it was. */
+    /** The file could not be opened, or not be used. Nothing in it was deleted; it may have been brought up to date. */
     data class Failed(val problem: Problem) : StartState
 }
 
@@ -65,7 +65,7 @@ class Start(
         scope.launch {
             val watch = launch {
                 delay(patience)
-                states.update { if (it == StartState.Opening) StartState.Migrating else it }
+                states.update { if (it == StartState.Opening) StartState.Slow else it }
             }
             val result = opened(place)
             watch.cancel()

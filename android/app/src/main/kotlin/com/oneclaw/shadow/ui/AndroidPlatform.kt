@@ -22,10 +22,13 @@ internal fun androidPlatform(context: Context, pickPicture: () -> Unit) = Platfo
 )
 
 /** The clipboard is another process, and what is given to it has to fit through: about half a million characters. */
-private fun copy(context: Context, text: String) {
-    try {
-        context.getSystemService(ClipboardManager::class.java)?.setPrimaryClip(ClipData.newPlainText(null, text))
+private fun copy(context: Context, text: String): Boolean {
+    val clipboard = context.getSystemService(ClipboardManager::class.java) ?: return false
+    return try {
+        clipboard.setPrimaryClip(ClipData.newPlainText(null, text))
+        true
     } catch (_: RuntimeException) {
         Toast.makeText(context, R.string.too_long_to_copy, Toast.LENGTH_LONG).show()
+        false
     }
 }

@@ -39,10 +39,10 @@ private val WIDTH = 480.dp
 internal fun StartScreen(state: StartState, strings: Strings, actions: AppActions) {
     Surface(Modifier.fillMaxSize()) {
         when (state) {
-            is StartState.Migrating -> Middle {
+            is StartState.Slow -> Middle {
                 CircularProgressIndicator()
                 Text(
-                    stringResource(R.string.start_migrating),
+                    stringResource(R.string.start_slow),
                     Modifier.semantics { liveRegion = LiveRegionMode.Polite },
                     textAlign = TextAlign.Center,
                 )
@@ -53,7 +53,7 @@ internal fun StartScreen(state: StartState, strings: Strings, actions: AppAction
     }
 }
 
-/** What happened and where, that nothing is lost, and what can be done. */
+/** What happened and where, that nothing was deleted, and what can be done. */
 @Composable
 private fun Failed(problem: Problem, strings: Strings, actions: AppActions) {
     Text(

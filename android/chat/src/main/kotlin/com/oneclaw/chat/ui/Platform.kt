@@ -12,7 +12,7 @@ import java.util.Locale
 /**
  * What the screens need from the system, and each system does in its own way.
  *
- * @property copy puts a text into the clipboard
+ * @property copy puts a text into the clipboard; false: it did not fit, and the user was told
  * @property decode makes a picture of a file's bytes; null: it cannot be read
  * @property pickPicture lets the user choose a picture, and answers with [com.oneclaw.chat.ChatAction.AddAttachment]; null:
  * there is no way to
@@ -20,7 +20,7 @@ import java.util.Locale
  */
 @Immutable
 class Platform(
-    val copy: (String) -> Unit,
+    val copy: (String) -> Boolean,
     val decode: suspend (ByteArray) -> ImageBitmap?,
     val pickPicture: (() -> Unit)? = null,
     val formatTime: (Long) -> String = timeFormat(Locale.getDefault()),

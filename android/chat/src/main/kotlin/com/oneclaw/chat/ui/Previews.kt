@@ -21,4 +21,4 @@ private fun ChatPreview() = Sample(Samples.chat)
 private fun SettingsPreview() = Sample(Samples.settings)
 
 @Composable
-private fun Sample(state: AppUiState) = OneClawApp(state, ENGLISH, Platform(copy = {}, decode = { null }), onAction = {})
+private fun Sample(state: AppUiState) = OneClawApp(state, ENGLISH, Platform(copy = { true }, decode = { null }), onAction = {})

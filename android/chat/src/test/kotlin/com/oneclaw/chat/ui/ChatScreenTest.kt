@@ -289,6 +289,16 @@ class ChatScreenTest {
     }
 
     @Test
+    fun whatDoesNotFitIntoTheClipboardIsNotCalledCopied() = desk {
+        system.isClipboardFull = true
+        send("Code, please")
+        play { text("Look:\n```kotlin\nval a = 1\n```").complete() }
+        press(strings.chat.copyCode)
+        press(strings.common.copy)
+        assertEquals(0, count(strings.common.copied))
+    }
+
+    @Test
     fun attachesAndRemovesPictures() = desk {
         press(strings.chat.attach)
         assertEquals(1, system.picks)

@@ -11,9 +11,10 @@ private const val NOW = 1_790_000_000_000
 class TestPlatform(locale: Locale = Locale.UK) {
     var copied: String? = null
     var picks = 0
+    var isClipboardFull = false
 
     val platform = Platform(
-        copy = { copied = it },
+        copy = { text -> !isClipboardFull.also { if (!it) copied = text } },
         decode = { Image.makeFromEncoded(it).toComposeImageBitmap() },
         pickPicture = { picks++ },
         formatTime = timeFormat(locale, ZoneOffset.UTC) { NOW },

@@ -60,8 +60,7 @@ internal class MessageAction(val icon: ImageVector, val label: String, val isEna
 internal fun actionsOf(item: ChatItem.Written, isQuiet: Boolean, strings: Strings, onAction: (ChatAction) -> Unit): List<MessageAction> {
     val copy = LocalPlatform.current.copy
     val copying = MessageAction(ClawIcons.Copy, strings.common.copy) {
-        copy(item.text)
-        onAction(ChatAction.Copied)
+        if (copy(item.text)) onAction(ChatAction.Copied)
     }
     val pinning = if (item.isPinned) {
         MessageAction(ClawIcons.Pin, strings.chat.unpin) { onAction(ChatAction.Unpin(item.messageId)) }

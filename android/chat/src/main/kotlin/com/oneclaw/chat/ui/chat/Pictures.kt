@@ -89,5 +89,7 @@ private suspend fun decoded(data: String?, decode: suspend (ByteArray) -> ImageB
         throw cancelled
     } catch (_: Exception) {
         null
+    } catch (_: OutOfMemoryError) {
+        null
     }
 }

@@ -157,10 +157,7 @@ private fun CodeBlock(code: Block.Code, strings: Strings, onAction: (ChatAction)
                     IconAction(
                         ClawIcons.Copy,
                         strings.chat.copyCode,
-                        onClick = {
-                            platform.copy(code.text)
-                            onAction(ChatAction.Copied)
-                        },
+                        onClick = { if (platform.copy(code.text)) onAction(ChatAction.Copied) },
                         tint = MaterialTheme.colorScheme.onSurfaceVariant,
                         iconSize = 18.dp,
                     )
