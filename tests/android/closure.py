@@ -6,59 +6,45 @@ and stumbles over exact ranges of old versions. So this does what Gradle does: t
 after the Compose BOM. To be run when the catalogue has changed; scripts/check-android says so.
 
 Usage: closure.py                  writes the two files
-       closure.py --check ANDROID  only says whether the direct dependencies stand there with the catalogue's versions
+       closure.py --check ANDROID  only says whether the direct dependencies stand there with the catalogue's versions, and
+                                   whether the builds on the host name the same versions as the catalogue
 """
 
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import tomllib
 import xml.etree.ElementTree as ET
 
+from maven import NS, dependency_xml, fetch, pom_file
+
 HERE = pathlib.Path(__file__).resolve().parent
 ANDROID = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE / "../../android"
-REPOSITORY = pathlib.Path.home() / ".m2/repository"
-NS = "{http://maven.apache.org/POM/4.0.0}"
-RESOLVE = "org.apache.maven.plugins:maven-dependency-plugin:3.11.0:resolve"
 BOM = "androidx.compose:compose-bom"
 # Modules of one group are released together; a POM alone does not say so.
 ALIGNED = {"androidx.lifecycle", "androidx.activity", "androidx.savedstate"}
 # Given by the parent of all modules, or by the tests' module itself.
 ELSEWHERE = re.compile(r"org\.jetbrains\.kotlin:|net\.java\.dev\.jna:|org\.robolectric:")
+# Properties of the builds on the host, and what the catalogue calls them.
+SAME = {
+    "jvm": {
+        "kotlin": "kotlin",
+        "coroutines": "coroutines",
+        "jna": "jna",
+        "junit": "junit5",
+        "compose": "compose-multiplatform",
+        "material3": "material3-multiplatform",
+        "icons": "icons-multiplatform",
+        "lifecycle": "lifecycle",
+    },
+    "android": {"robolectric": "robolectric", "agp": "agp"},
+    "room": {"kotlin": "kotlin", "ksp": "ksp", "room": "room", "coroutines": "coroutines", "junit": "junit5"},
+}
 USE = re.compile(r"^\s*(\w+)\((?:platform\()?libs\.((?!plugins)[\w.]+)\)", re.M)
 
 
 def version_key(version):
     return [int(part) if part.isdigit() else -1 for part in re.split(r"[.\-+]", version)]
-
-
-def pom_file(group, artifact, version):
-    return REPOSITORY / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.pom"
-
-
-def dependency_xml(group, artifact, version, kind, scope=""):
-    scope = f"<scope>{scope}</scope>" if scope else ""
-    return (
-        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-        f"<type>{kind}</type>{scope}<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>"
-        "</exclusions></dependency>"
-    )
-
-
-def fetch(poms):
-    """Lets Maven put these POMs into its repository."""
-    missing = [pom for pom in poms if not pom_file(*pom).exists()]
-    if not missing:
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        dependencies = "".join(dependency_xml(*pom, "pom") for pom in missing)
-        (pathlib.Path(folder) / "pom.xml").write_text(
-            "<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>t</artifactId><version>0</version>"
-            f"<packaging>pom</packaging><dependencies>{dependencies}</dependencies></project>"
-        )
-        subprocess.run(["mvn", "-q", "-B", "-ntp", RESOLVE], cwd=folder, check=True)
 
 
 def read_dependencies(group, artifact, version):
@@ -77,13 +63,13 @@ def packaging(module, version):
 
 
 def read_catalogue():
-    """The catalogue's libraries: {alias: (group, artifact, version or None)}."""
+    """The catalogue's versions, and its libraries: {alias: (group, artifact, version or None)}."""
     text = tomllib.loads((ANDROID / "gradle/libs.versions.toml").read_text())
     libraries = {}
     for alias, entry in text["libraries"].items():
         version = text["versions"][entry["version"]["ref"]] if "version" in entry else None
         libraries[re.sub("[-_]", ".", alias)] = (*entry["module"].split(":"), version)
-    return libraries
+    return text["versions"], libraries
 
 
 def read_roots(libraries):
@@ -153,10 +139,28 @@ def check(roots):
         sys.exit("run tests/android/closure.py: " + "; ".join(wrong))
 
 
+def check_properties(versions):
+    wrong = []
+    for build, names in SAME.items():
+        properties = ET.parse(HERE.parent / build / "pom.xml").getroot().find(NS + "properties")
+        wanted = {name: versions[alias] for name, alias in names.items()}
+        if build == "android":
+            # Lint and the manifest merger count from 23.
+            major, rest = versions["agp"].split(".", 1)
+            wanted["tools"] = f"{int(major) + 23}.{rest}"
+        for name, version in wanted.items():
+            found = properties.findtext(f"{NS}{name}.version")
+            if found != version:
+                wrong.append(f"{name}.version in tests/{build}/pom.xml is {found}, by the catalogue it is {version}")
+    if wrong:
+        sys.exit("; ".join(wrong))
+
+
 def main():
-    libraries = read_catalogue()
+    versions, libraries = read_catalogue()
     app, tests = read_roots(libraries)
     if sys.argv[1:2] == ["--check"]:
+        check_properties(versions)
         return check(app | tests)
     bom = next(library for library in libraries.values() if ":".join(library[:2]) == BOM)
     fetch([bom])

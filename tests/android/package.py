@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """A packaging check and nothing more: shrinks the app with R8 and the app's rules, puts the result and the linked resources
 into an APK without native libraries, aligns it and signs it with a key that is thrown away. Such an APK installs nowhere of
-use. Then calls the core through the shrunk bindings on the JVM, which shows that the rules keep what JNA looks for by name.
+use. Then shrinks bridge and bindings for the JVM by the same rules, with a small program that opens the core and has a message
+answered (shrunk/), and runs it, which shows that the rules keep what JNA looks for by name.
 
-Usage: package.py ANDROID OUT LIBRARIES    LIBRARIES: where cargo put the core's library for this machine
+Usage: package.py ANDROID OUT LIBRARIES [--bindings]
+
+LIBRARIES: where cargo put the core's library for this machine; --bindings: only the second part.
 """
 
 import pathlib
@@ -16,7 +19,8 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ANDROID, OUT, LIBRARIES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 LINKED = HERE / "resources/target/linked"
-OURS = ["../jvm/bindings", "../jvm/bridge", "chat", "app", "resources", "androidx"]
+BRIDGE = ["../jvm/bindings", "../jvm/bridge"]
+APP = [*BRIDGE, "chat", "app", "resources", "androidx"]
 MIN_SDK = "26"
 
 
@@ -37,8 +41,8 @@ def jar_of(folder, name):
     return jar
 
 
-def inputs():
-    ours = [jar_of((HERE / part / "target/classes").resolve(), part.split("/")[-1]) for part in OURS]
+def inputs(parts):
+    ours = [jar_of((HERE / part / "target/classes").resolve(), part.split("/")[-1]) for part in parts]
     # The framework is on the phone, and JNA comes as an AAR there with the same classes.
     others = [jar for jar in (HERE / "app/target/classpath").read_text().split(":") if "android-all" not in jar]
     return ours + others
@@ -101,26 +105,29 @@ def apk(dex):
     print(f"{signed.stat().st_size // 1024} KB without native libraries")
 
 
-def try_shrunk(shrunk):
-    """The bindings as R8 left them, with the real core, on the JVM."""
-    source = HERE / "shrunk/Shrunk.java"
-    run("java", "-XX:TieredStopAtLevel=1", f"-Djna.library.path={LIBRARIES}", "-cp", f"{shrunk}", source)
+def try_shrunk():
+    """The bridge and the bindings as R8 leaves them, with the real core, on the JVM."""
+    jars = inputs(BRIDGE)
+    classes, shrunk, rule = OUT / "program", OUT / "shrunk.jar", OUT / "program.pro"
+    run("javac", "-nowarn", "-d", classes, "-cp", ":".join(map(str, jars)), HERE / "shrunk/Shrunk.java")
+    rule.write_text("-keep class Shrunk { public static void main(java.lang.String[]); }\n")
+    r8([*jars, jar_of(classes, "program")], shrunk, "--classfile", "--pg-conf", rule)
+    # JNA's own library for this machine is a resource of its jar.
+    with zipfile.ZipFile(shrunk, "a") as archive:
+        with zipfile.ZipFile(next(jar for jar in map(str, jars) if "/jna-" in jar)) as jna:
+            name = "com/sun/jna/linux-x86-64/libjnidispatch.so"
+            if name not in archive.namelist():
+                archive.writestr(name, jna.read(name))
+    run("java", "-XX:TieredStopAtLevel=1", f"-Djna.library.path={LIBRARIES}", "-cp", shrunk, "Shrunk", OUT)
 
 
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "dex").mkdir(parents=True)
-    jars = inputs()
-    r8(jars, OUT / "dex", "--min-api", MIN_SDK)
-    apk(OUT / "dex")
-    r8(jars, OUT / "shrunk.jar", "--classfile")
-    # JNA's own library for this machine is a resource of its jar.
-    with zipfile.ZipFile(OUT / "shrunk.jar", "a") as archive:
-        with zipfile.ZipFile(next(jar for jar in map(str, jars) if "/jna-" in jar)) as jna:
-            name = "com/sun/jna/linux-x86-64/libjnidispatch.so"
-            if name not in archive.namelist():
-                archive.writestr(name, jna.read(name))
-    try_shrunk(OUT / "shrunk.jar")
+    if sys.argv[4:] != ["--bindings"]:
+        r8(inputs(APP), OUT / "dex", "--min-api", MIN_SDK)
+        apk(OUT / "dex")
+    try_shrunk()
 
 
 main()

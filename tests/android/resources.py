@@ -4,7 +4,7 @@
 Writes into OUT: AndroidManifest.xml (merged), resources.ap_, R.txt, java/ (R classes of the app and of all libraries),
 proguard.txt (what the manifest names) and test/com/android/tools/test_config.properties, by which Robolectric finds them.
 
-Usage: resources.py APP AARS TOOLS OUT [--release]
+Usage: resources.py APP AARS TOOLS OUT
 """
 
 import pathlib
