@@ -27,11 +27,14 @@ pub fn gate(plan: &Plan) -> &Gate {
     }
 }
 
-/// So many cases of a property; the environment variable `ONECLAW_CASES` multiplies them.
+/// How many times more than usual is tried: the environment variable `ONECLAW_CASES`.
+pub fn times() -> u32 {
+    std::env::var("ONECLAW_CASES").map_or(1, |text| text.parse().expect("ONECLAW_CASES is a number"))
+}
+
+/// So many cases of a property, times [`times`].
 pub fn cases(count: u32) -> ProptestConfig {
-    let times =
-        std::env::var("ONECLAW_CASES").map_or(1, |text| text.parse().expect("ONECLAW_CASES is a number"));
-    ProptestConfig { cases: count * times, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases: count * times(), failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// A window and nothing else known.
