@@ -1,11 +1,12 @@
 //! The send loop from the outside: the public interface, a real file, and real HTTP to the loopback server.
 
 mod again;
+mod canary;
 mod chaos;
 mod feat011;
 mod feat011_edges;
 mod kills;
-mod kit;
+pub mod kit;
 mod limits;
 mod line;
 mod long;

@@ -18,9 +18,11 @@ use tokio::time::{Instant, sleep_until};
 
 /// A growing reply is saved this often: a kill loses less than a second of it.
 const SAVE_EVERY: Duration = Duration::from_millis(700);
-/// No reply is longer, in bytes, with reasoning and calls.
+/// No reply is longer, in bytes, with reasoning and calls and what their pieces take.
 const MOST_BYTES: usize = 16 * 1_024 * 1_024;
-
+/// What a piece takes beside its text: each waits as an event of its own for a caller who may not listen. Half a million
+/// pieces are still a reply.
+const PIECE_BYTES: usize = 32;
 /// What a call takes beside its texts.
 const CALL_BYTES: usize = 1_024;
 
@@ -270,7 +272,7 @@ impl Draft {
     }
 
     fn grow(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.bytes += bytes;
+        self.bytes += bytes + PIECE_BYTES;
         self.is_unsaved = true;
         if self.bytes > MOST_BYTES {
             return Err(ProviderError::Protocol { detail: "the reply has no end".to_owned() }.into());

@@ -23,7 +23,7 @@ pub const ACKNOWLEDGEMENT: &str = "I have the context from our previous conversa
 pub const NO_RESULT: &str = "[No result was recorded for this call]";
 /// Stands for a user message without text or pictures: providers refuse an empty one.
 pub const EMPTY_USER: &str = "(empty message)";
-/// Precedes a conversation that would start with the assistant.
+/// Precedes a conversation that would start with the assistant, or go on with it right after a summary in its name.
 pub const LEADING_USER: &str = "(The conversation goes on.)";
 /// Stands for a summary that is still to be written.
 pub const PLACEHOLDER: &str = "{{summary}}";
@@ -139,7 +139,8 @@ impl Draft<'_> {
             Some(_) => tariff.text(fixed.system_measure) + Tariff::MESSAGE,
             None => Cost::ZERO,
         };
-        let mut builder = Builder { tariff, messages: Vec::new(), costs: Vec::new(), used: HashSet::new() };
+        let mut builder =
+            Builder { tariff, messages: Vec::new(), costs: Vec::new(), used: HashSet::new(), sealed: 0 };
         let (system_text, summary) = self.place_summary(&mut builder);
         self.push_rows(&mut builder);
         builder.start_with_user();
@@ -201,6 +202,7 @@ impl Draft<'_> {
                 let cost = cost + builder.text_cost(QUESTION) + Tariff::MESSAGE + Tariff::MESSAGE;
                 builder.push_user(QUESTION.to_owned(), vec![], Cost::ZERO);
                 builder.push_assistant(placed, vec![], vec![], cost);
+                builder.sealed = builder.messages.len();
                 (system, cost)
             }
             Placement::Pair => {
@@ -316,6 +318,8 @@ struct Builder<'a> {
     messages: Vec<RequestMessage>,
     costs: Vec<Cost>,
     used: HashSet<CallId>,
+    /// So many messages are not added to: what the assistant said would stand in one with pins and facts, unescaped.
+    sealed: usize,
 }
 
 impl Builder<'_> {
@@ -352,6 +356,10 @@ impl Builder<'_> {
     }
 
     fn push_assistant(&mut self, more: String, blocks: Vec<Thinking>, new: Vec<Call>, cost: Cost) {
+        if self.sealed > 0 && self.messages.len() == self.sealed {
+            let cost = self.text_cost(LEADING_USER) + Tariff::MESSAGE;
+            self.push_user(LEADING_USER.to_owned(), vec![], cost);
+        }
         match (self.messages.last_mut(), self.costs.last_mut()) {
             (Some(RequestMessage::Assistant { text, thinking, calls }), Some(sum)) => {
                 join(text, &more);

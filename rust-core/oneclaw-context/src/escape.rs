@@ -43,6 +43,11 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The text with a backslash inside each of these phrases, where only one kind of text has them.
+pub fn without(text: &str, phrases: &[&str]) -> String {
+    phrases.iter().fold(text.to_owned(), |text, phrase| text.replace(phrase, &broken(phrase)))
+}
+
 /// The text with a backslash before every rule.
 pub fn escape_rules(text: &str) -> Cow<'_, str> {
     if !text.lines().any(is_rule) {

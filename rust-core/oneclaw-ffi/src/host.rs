@@ -68,3 +68,30 @@ pub(crate) fn shape(shape: OutputShape) -> Shape {
         OutputShape::Generic => Shape::Generic,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiKey, Arc, KeyVault, Vault};
+    use crate::CoreError;
+    use oneclaw_agent::KeyVault as _;
+
+    struct Safe;
+
+    impl KeyVault for Safe {
+        fn key(&self, _: String) -> Result<Option<String>, CoreError> {
+            Ok(Some(" canary-0123456789 ".to_owned()))
+        }
+    }
+
+    #[test]
+    fn a_key_of_the_app_is_shown_to_nobody() {
+        // The only value at this border that holds one.
+        let key = Vault(Arc::new(Safe)).key("provider");
+        assert_eq!(key, Ok(Some(ApiKey::new("canary-0123456789".to_owned()))));
+        assert_eq!(
+            format!("{key:?} {:#?}", key),
+            "Ok(Some([redacted])) Ok(\n    Some(\n        [redacted],\n    ),\n)"
+        );
+        assert_eq!(key.unwrap().unwrap().to_string(), "[redacted]");
+    }
+}

@@ -3,7 +3,7 @@
 //! Decides which addresses are refused before anything is sent: requests carry a key and a whole conversation, so
 //! unencrypted ones go to this machine or to hosts the user has named, and nowhere else.
 
-use crate::{ApiKey, ProviderError};
+use crate::{ApiKey, ProviderError, redact};
 use oneclaw_model::ProviderKind;
 use reqwest::Url;
 use std::fmt;
@@ -24,6 +24,8 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = Url::parse(&self.base_url)
             .map_or_else(|_| "[unreadable]".to_owned(), |url| without_secrets(&url));
+        // Some gateways have it in their path.
+        let shown = self.key.as_ref().map_or(shown.clone(), |key| redact::without(&shown, key));
         f.debug_struct("Endpoint")
             .field("kind", &self.kind)
             .field("base_url", &shown)

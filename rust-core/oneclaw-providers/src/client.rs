@@ -6,7 +6,7 @@
 use crate::address::{Cleartext, Endpoint};
 use crate::http::{Http, Outgoing, Timing};
 use crate::retry::Failed;
-use crate::{Decoder, Mode, ProviderError, StopReason, StreamEvent, detail, encode, retry};
+use crate::{Decoder, Mode, ProviderError, StopReason, StreamEvent, encode, redact, retry};
 use oneclaw_model::{Request, Usage};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -17,6 +17,9 @@ use tokio::time::{sleep, timeout};
 
 /// The longest text of a completion.
 const MOST_TEXT: usize = 8 * 1_024 * 1_024;
+/// The longest body of a reply, whatever it says: a hundred thousand tokens in an event each, four times over. A service
+/// that goes on sending what says nothing would otherwise never be silent and never be done.
+const MOST_BODY: usize = 128 * 1_024 * 1_024;
 /// How long the end of a body is waited for after the end of the reply, so that its connection can be used again.
 const END_OF_BODY: Duration = Duration::from_millis(50);
 /// How long the rest of a body is waited for once the reply has said why it ended: usage may come, or nothing at all
@@ -122,12 +125,12 @@ impl Client {
             decoder: Decoder::new(endpoint.kind),
             state: State::Open(Box::new(response)),
             ready: VecDeque::new(),
-            has_begun: false,
+            bytes: 0,
         };
         stream.fill().await;
         match stream.state {
             State::Failed(error) if stream.ready.is_empty() => {
-                Err(Failed { error, had_body: stream.has_begun })
+                Err(Failed { error, had_body: stream.bytes > 0 })
             }
             _ => Ok(stream),
         }
@@ -162,8 +165,8 @@ pub struct EventStream {
     decoder: Decoder,
     state: State,
     ready: VecDeque<StreamEvent>,
-    /// Bytes of the body have come.
-    has_begun: bool,
+    /// How many bytes of the body have come.
+    bytes: usize,
 }
 
 enum State {
@@ -206,10 +209,9 @@ impl EventStream {
             let idle = self.http.timing.idle;
             let wait = if self.decoder.has_reason() { idle.min(AFTER_REASON) } else { idle };
             let chunk = self.http.chunk(response, wait).await;
-            self.has_begun |= matches!(&chunk, Ok(Some(bytes)) if !bytes.is_empty());
             let mut events = Vec::new();
             let (outcome, is_end) = match chunk {
-                Ok(Some(bytes)) => (self.decoder.push(&bytes, &mut events), false),
+                Ok(Some(bytes)) => (self.push(&bytes, &mut events), false),
                 Ok(None) => (self.decoder.finish(&mut events), true),
                 Err(error) => (self.broken(error, &mut events), true),
             };
@@ -222,6 +224,14 @@ impl EventStream {
                 (Ok(()), State::Open(response)) if has_stopped => State::Stopped(response),
                 (Ok(()), state) => state,
             };
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], events: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
+        self.bytes += bytes.len();
+        match self.bytes > MOST_BODY {
+            true => Err(ProviderError::Protocol { detail: "the answer has no end".to_owned() }),
+            false => self.decoder.push(bytes, events),
         }
     }
 
@@ -240,7 +250,7 @@ impl EventStream {
 
     fn redacted(&self, error: ProviderError) -> ProviderError {
         match &self.endpoint.key {
-            Some(key) => error.map_detail(|text| detail::without(text, key)),
+            Some(key) => error.map_detail(|text| redact::without(text, key)),
             None => error,
         }
     }

@@ -5,7 +5,7 @@
 use crate::address::{Address, Cleartext, Endpoint};
 use crate::classify::{self, Failure};
 use crate::retry::Failed;
-use crate::{ApiKey, ProviderError, detail, retry};
+use crate::{ApiKey, ProviderError, detail, redact, retry};
 use oneclaw_model::ProviderKind;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Request, Response, Url};
@@ -146,7 +146,7 @@ impl Http {
         let _ = timeout(self.timing.idle.min(ERROR_BODY_WAIT), read).await;
         let body = match &outgoing.key {
             // Before the words are shortened: a key cut in two would not be found.
-            Some(key) => detail::without(&String::from_utf8_lossy(&body), key).into_bytes(),
+            Some(key) => redact::without(&String::from_utf8_lossy(&body), key).into_bytes(),
             None => body,
         };
         let host = outgoing.request.url().host_str().unwrap_or_default();
@@ -219,7 +219,7 @@ impl Outgoing {
     /// The error without the key it may repeat.
     pub fn redacted(&self, error: ProviderError) -> ProviderError {
         match &self.key {
-            Some(key) => error.map_detail(|text| detail::without(text, key)),
+            Some(key) => error.map_detail(|text| redact::without(text, key)),
             None => error,
         }
     }

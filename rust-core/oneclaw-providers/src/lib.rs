@@ -16,6 +16,7 @@ mod json;
 mod key;
 pub mod models;
 mod openai;
+mod redact;
 pub mod retry;
 pub mod sse;
 mod wording;

@@ -317,13 +317,46 @@ pub(super) mod tests {
             "[64:ff9b::10.0.0.1]",
             "[fe80::1]",
             "[fd00:ec2::254]",
+            // Capitals, zeros before the number, digits in circles.
+            "0X7F.0X0.0X0.0X1",
+            "0X7F000001",
+            "00000177.1",
+            "127.0.0.01",
+            "①②⑦.⓪.⓪.①",
+            "[::FFFF:A9FE:A9FE]",
+            // This network, and the one between providers and customers.
+            "0.0.0.0",
+            "0.1.2.3",
+            "100.64.0.1",
+            "100.127.255.254",
+            // IPv4 inside IPv6: compatible, translated, 6to4, Teredo, both prefixes of NAT64.
+            "[::127.0.0.1]",
+            "[::ffff:0:127.0.0.1]",
+            "[2002:7f00:1::]",
+            "[2002:a9fe:a9fe::1]",
+            "[2001:0:7f00:1::]",
+            "[64:ff9b::a9fe:a9fe]",
+            "[64:ff9b:1::7f00:1]",
+            // What stands before the last @ is no host, and a backslash is a slash.
+            "example.com@127.0.0.1",
+            "example.com:80@[::1]",
+            "8.8.8.8@0x7f.1",
+            "127.0.0.1\\@example.com",
+            "127.0.0.1#@example.com",
+            "127.0.0.1?@example.com",
         ] {
             let url = Url::parse(&format!("http://{host}/")).unwrap();
             assert!(!Guard::Public.may_ask(&url), "{host}");
         }
-        for host in ["8.8.8.8", "0x08080808", "[2606:4700::1111]", "example.com", "localhost"] {
+        for host in
+            ["8.8.8.8", "0x08080808", "[2606:4700::1111]", "[64:ff9b::8.8.8.8]", "example.com", "localhost"]
+        {
             let url = Url::parse(&format!("http://{host}/")).unwrap();
             assert!(Guard::Public.may_ask(&url), "{host}");
+        }
+        // Addresses with a zone, with too many parts or too large are none.
+        for host in ["[fe80::1%25eth0]", "[::1%lo]", "[::1", "256.0.0.1", "127.0.0.0.1", "0x100000000"] {
+            assert!(Url::parse(&format!("http://{host}/")).is_err(), "{host}");
         }
     }
 

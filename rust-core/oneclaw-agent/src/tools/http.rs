@@ -688,6 +688,47 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_dot_at_the_end_does_not_make_another_name() {
+        let server = Server::saying(ok("", "secret")).await;
+        let port = server.address.port();
+        let table = names(&[
+            ("inner.test.", &["127.0.0.1"]),
+            ("127.0.0.1..", &["127.0.0.1"]),
+            ("inner.test", &["::1"]),
+        ]);
+        let tool = HttpRequest::with_names(Guard::Public, &table).unwrap();
+        for host in ["inner.test.", "INNER.test", "127.0.0.1..", "127.0.0.1."] {
+            let answer = ask(tool.clone(), json!({"url": format!("http://{host}:{port}/")})).await;
+            assert!(
+                answer.failed && answer.text.contains("is not a public address"),
+                "{host}: {}",
+                answer.text
+            );
+        }
+        assert_eq!(server.heard().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_connection_goes_where_the_one_answer_says() {
+        let first = Server::saying(ok("", "first")).await;
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        // Nobody listens there: whoever asked again would get nowhere.
+        let changing: Ask = Arc::new(move |_| {
+            let last = if count.fetch_add(1, Ordering::SeqCst) == 0 { 1 } else { 2 };
+            Box::pin(async move { Ok(vec![SocketAddr::from(([127, 0, 0, last], 0))]) })
+        });
+        let guard = Guard::Allow(vec!["site.test".to_owned()]);
+        let tool = HttpRequest::with_names(guard, &changing).unwrap();
+        let url = format!("http://site.test:{}/", first.address.port());
+        assert_eq!(ask(tool.clone(), json!({"url": url})).await, Answer::ok("HTTP/1.1 200 OK\n\nfirst"));
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        // No connection is kept: the next request is judged and goes by its own answer.
+        assert!(ask(tool, json!({"url": url})).await.failed);
+        assert_eq!((asked.load(Ordering::SeqCst), first.heard().len()), (2, 1));
+    }
+
+    #[tokio::test]
     async fn an_allowed_name_is_allowed_with_its_port_only() {
         let server = Server::saying(ok("", "here")).await;
         let other = Server::saying(ok("", "secret")).await;

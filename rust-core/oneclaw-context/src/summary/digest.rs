@@ -2,21 +2,23 @@
 
 use super::fact_block::Facts;
 use super::material::Piece;
-use crate::escape::escape;
+use crate::escape::{self, escape};
 use crate::estimate::{MeasuredRow, Tariff};
 use crate::groups;
 use crate::policy::Ratio;
 use oneclaw_model::{Body, ToolStatus};
 
 const TITLE: &str = "Digest of the earlier conversation, made without a model.";
+/// What the sections begin with; inside them it is broken, as other delimiters are (ADR 0005).
+const LABELS: [&str; 4] = ["Earlier summary:", "First request:", "Latest request:", "Tool calls:"];
 /// What each part may take of the cap.
 const PRIOR_SHARE: Ratio = Ratio::percent(30);
 const FACTS_SHARE: Ratio = Ratio::percent(30);
 const REQUEST_SHARE: Ratio = Ratio::percent(12);
 const TOOLS_SHARE: Ratio = Ratio::percent(12);
 const OVERHEAD_SHARE: Ratio = Ratio::percent(4);
-/// Arguments longer than this say nothing at a glance.
-const ARGUMENT_CHARS: usize = 80;
+/// Names and arguments longer than this say nothing at a glance.
+const SHOWN_CHARS: usize = 80;
 
 /// The digest of the rows and a prior summary, of at most `cap` tokens once it is embedded.
 pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tariff) -> String {
@@ -28,28 +30,30 @@ pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tari
     let latest = users.next_back();
     let prior_text = prior.map(|p| Facts::take_from(p).0.trim()).filter(|p| !p.is_empty());
 
-    let tools = tool_lines(rows);
+    let [prior_label, first_label, latest_label, tools_label] = LABELS;
+    let section = |text: Option<&str>| text.map(|text| escape::without(text, &LABELS));
+    let tools = Some(tool_lines(rows)).filter(|lines| !lines.is_empty());
     let sections = [
-        ("Earlier summary: ", prior_text, PRIOR_SHARE),
-        ("First request: ", first, REQUEST_SHARE),
-        ("Latest request: ", latest, REQUEST_SHARE),
-        ("Tool calls:\n", Some(tools.as_str()).filter(|t| !t.is_empty()), TOOLS_SHARE),
+        (prior_label, " ", section(prior_text), PRIOR_SHARE),
+        (first_label, " ", section(first), REQUEST_SHARE),
+        (latest_label, " ", section(latest), REQUEST_SHARE),
+        (tools_label, "\n", section(tools.as_deref()), TOOLS_SHARE),
     ];
     // What one section does not need, another may take.
-    let needs = |(_, text, share): &(&str, Option<&str>, Ratio)| {
-        text.map_or(0, |text| tariff.upper_text(text).min(share.of(cap)))
+    let needs = |(_, _, text, share): &(&str, &str, Option<String>, Ratio)| {
+        text.as_ref().map_or(0, |text| tariff.upper_text(text).min(share.of(cap)))
     };
     let mut spare = cap
         .saturating_sub(FACTS_SHARE.of(cap) + OVERHEAD_SHARE.of(cap))
         .saturating_sub(sections.iter().map(needs).sum());
     let mut parts = vec![TITLE.to_owned()];
     for section in &sections {
-        let (label, Some(text), _) = section else { continue };
+        let (label, space, Some(text), _) = section else { continue };
         let need = needs(section);
-        let piece = Piece::new((*text).to_owned(), tariff).within(need + spare, tariff);
+        let piece = Piece::new(text.clone(), tariff).within(need + spare, tariff);
         spare = spare.saturating_sub(tariff.upper(piece.cost).saturating_sub(need));
         if !piece.text.is_empty() {
-            parts.push(format!("{label}{}", piece.text));
+            parts.push(format!("{label}{space}{}", piece.text));
         }
     }
 
@@ -80,8 +84,12 @@ fn tool_lines(rows: &[MeasuredRow]) -> String {
             },
             _ => "no result",
         };
-        let shown: String = arguments.chars().filter(|c| !c.is_control()).take(ARGUMENT_CHARS).collect();
-        lines.push(format!("- {name} {shown} → {status}"));
+        lines.push(format!("- {} {} → {status}", shown(name), shown(arguments)));
     }
     lines.join("\n")
+}
+
+/// The beginning of a text, on one line.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(SHOWN_CHARS).collect()
 }

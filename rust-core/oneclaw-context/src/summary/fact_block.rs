@@ -70,6 +70,19 @@ impl Facts {
         (text, facts)
     }
 
+    /// What a model wrote without what looks like a block at its end: the facts are ours to add. A heading with nothing
+    /// below it goes too, as it would take what is added for its own.
+    pub fn without_block(written: &str) -> &str {
+        let mut text = Self::take_from(written).0.trim_end();
+        while let Some(rest) = [BY_USER, BY_OTHERS]
+            .into_iter()
+            .find_map(|heading| text.strip_suffix(heading).filter(|rest| rest.ends_with("\n\n")))
+        {
+            text = rest.trim_end();
+        }
+        text
+    }
+
     /// The facts that neither `text` nor a longer fact contains, as a block of at most `room` tokens; the user's own
     /// come first, of each kind the newest.
     pub fn missing_from(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {

@@ -130,8 +130,7 @@ impl Gate {
     /// Accepts or rejects the final text, and adds the facts it lacks.
     pub fn accept(&self, reply: &Reply<'_>) -> Result<Accepted, Rejection> {
         let text = accept_part(reply)?;
-        // What looks like our own block is not: facts are added below, by us.
-        let text = Facts::take_from(text).0.trim_end();
+        let text = Facts::without_block(text);
         self.check_sections(text)?;
         let tariff = &self.tariff;
         let size = tariff.upper_text(&escape(text));
