@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
 pub mod chat;
+pub mod decoded;
+pub mod files;
+pub mod fuzz;
 pub mod generate;
 pub mod rules;
 pub mod show;
@@ -27,11 +30,14 @@ pub fn gate(plan: &Plan) -> &Gate {
     }
 }
 
-/// So many cases of a property; the environment variable `ONECLAW_CASES` multiplies them.
+/// How many times the usual number of cases is looked at: the environment variable `ONECLAW_CASES`.
+pub fn times() -> u32 {
+    std::env::var("ONECLAW_CASES").map_or(1, |text| text.parse().expect("ONECLAW_CASES is a number"))
+}
+
+/// So many cases of a property, times [`times`].
 pub fn cases(count: u32) -> ProptestConfig {
-    let times =
-        std::env::var("ONECLAW_CASES").map_or(1, |text| text.parse().expect("ONECLAW_CASES is a number"));
-    ProptestConfig { cases: count * times, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases: count * times(), failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// A window and nothing else known.

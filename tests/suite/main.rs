@@ -10,6 +10,8 @@ mod errors;
 mod estimation;
 mod estimation_text;
 mod feat011;
+mod fuzz;
+mod fuzz_found;
 mod golden;
 mod http;
 mod models;

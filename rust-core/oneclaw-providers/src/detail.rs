@@ -64,7 +64,8 @@ fn replaced(text: &str, key: &str) -> String {
     out
 }
 
-fn escape(text: &str) -> String {
+/// The text on one line, without anything that a terminal would obey.
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         // Marks that turn the writing direction can make a message say something else.
