@@ -213,26 +213,28 @@ pub fn small_limits() -> impl Strategy<Value = ModelLimits> {
     })
 }
 
+/// Switches turned and knobs mixed in.
+pub const KNOBS: [&str; 14] = [
+    "auto=true",
+    "auto=false",
+    "prune=false",
+    "style=narrative",
+    "placement=pair",
+    "placement=system",
+    "tail=messages",
+    "tail=empty",
+    "snap=back",
+    "emergency=0.9",
+    "pruning=by_age",
+    "afterwards=continue",
+    "target=0.3",
+    "threshold=0.4",
+];
+
 /// One of the presets, sometimes with a switch turned or a knob mixed in.
 pub fn policy() -> impl Strategy<Value = Policy> {
-    let knobs = vec![
-        "auto=true",
-        "auto=false",
-        "prune=false",
-        "style=narrative",
-        "placement=pair",
-        "placement=system",
-        "tail=messages",
-        "tail=empty",
-        "snap=back",
-        "emergency=0.9",
-        "pruning=by_age",
-        "afterwards=continue",
-        "target=0.3",
-        "threshold=0.4",
-    ];
     let preset = prop::sample::select(PRESETS.map(|(_, p)| p.clone()).to_vec());
-    (preset, prop::option::weighted(0.4, prop::sample::select(knobs)))
+    (preset, prop::option::weighted(0.4, prop::sample::select(&KNOBS[..])))
         .prop_map(|(policy, knob)| knob.map_or(policy.clone(), |k| policy.with(k).expect("a known knob")))
 }
 

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
 pub mod chat;
+pub mod decoded;
+pub mod files;
+pub mod fuzz;
 pub mod generate;
 pub mod rules;
 pub mod show;

@@ -1,9 +1,102 @@
-//! The rules that hold for every request, as checks on one.
+//! The rules that hold for every request, as checks on one; and a plan carried out, for what has to hold afterwards.
 
-use oneclaw_context::Conversation;
+use crate::words;
 use oneclaw_context::assemble::NO_RESULT;
+use oneclaw_context::plan::{Decision, Summaries, Work};
+use oneclaw_context::policy::Style;
+use oneclaw_context::summary::gate::{CHECKPOINT_HEADINGS, Finish, Gate, Reply, STRUCTURED_HEADINGS};
+use oneclaw_context::{Conversation, Inputs, Plan, plan};
 use oneclaw_model::{Body, Request, RequestMessage};
 use std::collections::HashSet;
+
+/// What holds for every request a plan leads to.
+pub fn check_plan(plan: &Plan, conversation: &Conversation) -> Result<(), String> {
+    // 1 and 7: pairing, roles.
+    check_shape(&plan.request)?;
+    // 2: the newest user message survives everything.
+    check_newest_user(conversation, &plan.request)?;
+    // 3: it fits, or says why it cannot.
+    if let Some(budget) = plan.budget {
+        let upper = plan.request_estimate.upper;
+        let fits = match plan.decision {
+            Decision::Irreducible { over, .. } => upper == budget.hard + over,
+            _ => upper <= budget.hard,
+        };
+        ensure(fits, || format!("{upper} > {}: {:?}", budget.hard, plan.decision))?;
+        let max_output = plan.request.max_output.unwrap_or(u64::MAX);
+        ensure(max_output <= budget.reserve, || format!("{max_output} tokens of output"))?;
+        for summary in plan.summary_requests() {
+            let upper = summary.upper;
+            ensure(upper <= budget.hard, || format!("summary request {upper} > {}", budget.hard))?;
+            check_shape(&summary.request)?;
+            ensure(summary.request.tools.is_empty(), || "tools in a summary request".into())?;
+        }
+    }
+    let estimate = plan.request_estimate;
+    ensure(estimate.expected <= estimate.upper, || format!("{estimate:?}"))?;
+    // 5: the summary stands below the agent's instructions.
+    match (&conversation.fixed.system, &plan.request.system) {
+        (Some(prompt), Some(system)) => {
+            ensure(system.starts_with(prompt.as_str()), || format!("instructions below: {system}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ensure(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(wrong()) }
+}
+
+/// The longest summary that passes the gate, of several tried: the worst case for what follows. None passes where the
+/// cap is tiny or the prior text is huge.
+pub fn longest_summary(gate: &Gate) -> Option<String> {
+    let sections = match gate.style {
+        Style::Structured => STRUCTURED_HEADINGS.join("\n"),
+        Style::Checkpoint => CHECKPOINT_HEADINGS.join("\n"),
+        Style::Prose | Style::Narrative | Style::Continuation => String::new(),
+    };
+    let prior = gate.prior.clone().unwrap_or_default();
+    let mut accepted = None;
+    for filler in [0, 10, 40, 100, 300, 1_000] {
+        let text = format!("{sections}\nSummary. {} {prior}", words(filler));
+        accepted = summary_of(gate, &text).or(accepted);
+    }
+    accepted
+}
+
+/// What is stored of a model's text, if it passes the gate.
+pub fn summary_of(gate: &Gate, text: &str) -> Option<String> {
+    let reply = Reply { text, finish: Finish::Complete, tool_calls: 0 };
+    gate.accept(&reply).ok().map(|accepted| accepted.text)
+}
+
+/// Carries a plan out as the agent would: with a summary if there is one, by the steps without a model if not.
+pub fn carried_out(
+    plan: &Plan,
+    inputs: &Inputs<'_>,
+    summarise: impl FnOnce(&Gate) -> Option<String>,
+) -> Conversation {
+    let conversation = inputs.conversation.clone();
+    let summary = match &plan.decision {
+        Decision::Compact(compaction) => match &compaction.work {
+            Work::Summarise(work) => summarise(&work.gate),
+            Work::Local(_) => Some(String::new()),
+        },
+        Decision::Send(_) | Decision::Irreducible { .. } => Some(String::new()),
+    };
+    match summary {
+        Some(summary) => plan.carry_out(conversation, &summary),
+        None => {
+            let local = self::plan(&Inputs { summaries: Summaries::Failed, ..*inputs });
+            local.carry_out(conversation, "")
+        }
+    }
+}
+
+/// Whether a plan compacts.
+pub fn is_compact(plan: &Plan) -> bool {
+    matches!(plan.decision, Decision::Compact(_))
+}
 
 /// Rules 1 and 7: calls and results pair up in order, ids are unique, the user starts, no role repeats.
 pub fn check_shape(request: &Request) -> Result<(), String> {

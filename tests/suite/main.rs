@@ -11,6 +11,8 @@ mod estimation;
 mod estimation_text;
 mod feat011;
 mod forging;
+mod fuzz;
+mod fuzz_found;
 mod golden;
 mod http;
 mod huge;

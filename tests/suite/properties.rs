@@ -1,81 +1,15 @@
 //! What holds for every conversation, policy, limit, moment and state of knowledge.
 
 use oneclaw_context::estimate::EstimatorState;
-use oneclaw_context::plan::{Decision, Moment, SendReason, Summaries, Work};
-use oneclaw_context::policy::{Policy, Pruning, Style};
-use oneclaw_context::summary::gate::{CHECKPOINT_HEADINGS, Finish, Gate, Reply, STRUCTURED_HEADINGS};
+use oneclaw_context::plan::{Decision, Moment, SendReason, Summaries};
+use oneclaw_context::policy::{Policy, Pruning};
 use oneclaw_context::{Conversation, Inputs, Plan, plan};
 use oneclaw_model::{Body, RequestMessage};
-use oneclaw_tests::{generate, rules, words};
+use oneclaw_tests::{generate, rules};
 use proptest::prelude::*;
 
-/// The longest summary that passes the gate, of several tried: the worst case for what follows. None passes where the
-/// cap is tiny or the prior text is huge.
-fn longest_summary(gate: &Gate) -> Option<String> {
-    let sections = match gate.style {
-        Style::Structured => STRUCTURED_HEADINGS.join("\n"),
-        Style::Checkpoint => CHECKPOINT_HEADINGS.join("\n"),
-        Style::Prose | Style::Narrative | Style::Continuation => String::new(),
-    };
-    let prior = gate.prior.clone().unwrap_or_default();
-    let mut accepted = None;
-    for filler in [0, 10, 40, 100, 300, 1_000] {
-        let text = format!("{sections}\nSummary. {} {prior}", words(filler));
-        let reply = Reply { text: &text, finish: Finish::Complete, tool_calls: 0 };
-        accepted = gate.accept(&reply).ok().map(|a| a.text).or(accepted);
-    }
-    accepted
-}
-
-/// Carries a plan out as the agent would: a summary if one is accepted, the steps without a model if not.
-fn carried_out(plan: &Plan, inputs: &Inputs<'_>) -> Conversation {
-    let conversation = inputs.conversation.clone();
-    let summary = match &plan.decision {
-        Decision::Compact(compaction) => match &compaction.work {
-            Work::Summarise(work) => longest_summary(&work.gate),
-            Work::Local(_) => Some(String::new()),
-        },
-        Decision::Send(_) | Decision::Irreducible { .. } => Some(String::new()),
-    };
-    match summary {
-        Some(summary) => plan.carry_out(conversation, &summary),
-        None => {
-            let local = oneclaw_context::plan(&Inputs { summaries: Summaries::Failed, ..*inputs });
-            local.carry_out(conversation, "")
-        }
-    }
-}
-
-fn is_compact(plan: &Plan) -> bool {
-    matches!(plan.decision, Decision::Compact(_))
-}
-
-/// What holds for every request a plan leads to.
 fn check(plan: &Plan, conversation: &Conversation) -> Result<(), TestCaseError> {
-    // 1 and 7: pairing, roles.
-    rules::check_shape(&plan.request).map_err(TestCaseError::fail)?;
-    // 2: the newest user message survives everything.
-    rules::check_newest_user(conversation, &plan.request).map_err(TestCaseError::fail)?;
-    // 3: it fits, or says why it cannot.
-    if let Some(budget) = plan.budget {
-        let upper = plan.request_estimate.upper;
-        match plan.decision {
-            Decision::Irreducible { over, .. } => prop_assert_eq!(upper, budget.hard + over),
-            _ => prop_assert!(upper <= budget.hard, "{} > {}", upper, budget.hard),
-        }
-        prop_assert!(plan.request.max_output.unwrap() <= budget.reserve);
-        for summary in plan.summary_requests() {
-            prop_assert!(summary.upper <= budget.hard, "summary request {} > {}", summary.upper, budget.hard);
-            rules::check_shape(&summary.request).map_err(TestCaseError::fail)?;
-            prop_assert!(summary.request.tools.is_empty());
-        }
-    }
-    prop_assert!(plan.request_estimate.expected <= plan.request_estimate.upper);
-    // 5: the summary stands below the agent's instructions.
-    if let (Some(prompt), Some(system)) = (&conversation.fixed.system, &plan.request.system) {
-        prop_assert!(system.starts_with(prompt.as_str()));
-    }
-    Ok(())
+    rules::check_plan(plan, conversation).map_err(TestCaseError::fail)
 }
 
 proptest! {
@@ -115,14 +49,14 @@ proptest! {
         let state = knowledge.of(&conversation, &policy);
         let inputs = Inputs::new(&conversation, &limits, &policy, &state, moment);
         let first = plan(&inputs);
-        if !is_compact(&first) {
+        if !rules::is_compact(&first) {
             return Ok(());
         }
-        let next = carried_out(&first, &inputs);
+        let next = rules::carried_out(&first, &inputs, rules::longest_summary);
         for moment in [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse] {
             let again = plan(&Inputs::new(&next, &limits, &policy, &state, moment));
             prop_assert!(
-                !is_compact(&again),
+                !rules::is_compact(&again),
                 "{:?} of {:?} after {:?} of {:?}: {:?} {:?}",
                 again.estimate, again.parts, first.request_estimate, first.parts, next.epoch, again.decision,
             );
@@ -189,9 +123,9 @@ proptest! {
                 let inputs = Inputs::new(&conversation, &limits, &policy, &state, moment);
                 let now = plan(&inputs);
                 check(&now, &conversation)?;
-                let next = carried_out(&now, &inputs);
+                let next = rules::carried_out(&now, &inputs, rules::longest_summary);
                 conversation = next;
-                if !is_compact(&now) {
+                if !rules::is_compact(&now) {
                     break;
                 }
                 rounds += 1;

@@ -3,46 +3,18 @@
 use oneclaw_model::Usage;
 use oneclaw_store::survey::{SessionSurvey, survey};
 use oneclaw_store::{Change, Store, StoreError, examine};
+pub use oneclaw_tests::files::{Folder, version_1};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 pub const NOW: i64 = 1_700_000_000_000;
 
-/// A folder of the test's own, removed at the end.
-pub struct Folder(pub PathBuf);
-
-impl Folder {
-    pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("oneclaw-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 fn fixture(name: &str) -> String {
     fs::read_to_string(format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
-}
-
-/// A file as the original app left it.
-pub fn version_1(path: &Path) {
-    let connection = Connection::open(path).unwrap();
-    connection.execute_batch(&fixture("store/room_v1.sql")).unwrap();
-    connection.execute_batch(&fixture("store/rows_v1.sql")).unwrap();
 }
 
 /// Everything in the tables of a file, row by row, as text.
@@ -274,7 +246,7 @@ pub fn listing(path: &Path) -> Vec<String> {
 }
 
 /// Refused, with words that name the file, and not a byte changed nor anything left beside it.
-fn check_refused(path: &Path, expected: &str) {
+pub fn check_refused(path: &Path, expected: &str) {
     let before = (fs::read(path).ok(), listing(path));
     for error in
         [Store::open(path, NOW).unwrap_err(), examine(path).unwrap_err(), survey(path, None).unwrap_err()]

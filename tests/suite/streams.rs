@@ -8,6 +8,7 @@
 use crate::golden;
 use oneclaw_model::ProviderKind;
 use oneclaw_providers::{Decoder, ProviderError, StopReason, StreamEvent};
+use oneclaw_tests::decoded::{Decoded, decode, pieces, whole};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -46,76 +47,6 @@ fn folder(kind: &str) -> PathBuf {
 
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     fs::read_dir(folder).map(|files| files.map(|file| file.unwrap().path()).collect()).unwrap_or_default()
-}
-
-// ---- decoding ----
-
-/// Everything that came of a body.
-#[derive(Debug, Clone, PartialEq)]
-struct Decoded {
-    events: Vec<StreamEvent>,
-    /// How many of the events were there before the end of the body.
-    pushed: usize,
-    outcome: Result<(), ProviderError>,
-}
-
-fn decode<'a>(kind: ProviderKind, chunks: impl IntoIterator<Item = &'a [u8]>) -> Decoded {
-    let mut decoder = Decoder::new(kind);
-    let mut events = Vec::new();
-    let mut outcome = Ok(());
-    for chunk in chunks {
-        outcome = outcome.and(decoder.push(chunk, &mut events));
-    }
-    let pushed = events.len();
-    let end = decoder.finish(&mut events);
-    if outcome.is_err() {
-        assert_eq!(end, outcome, "a decoder that has failed changes its mind");
-    }
-    let decoded = Decoded { events, pushed, outcome: outcome.and(end) };
-    check(&decoded);
-    decoded
-}
-
-fn whole(kind: ProviderKind, body: impl AsRef<[u8]>) -> Decoded {
-    decode(kind, [body.as_ref()])
-}
-
-/// What holds for every reply, however broken.
-fn check(decoded: &Decoded) {
-    let Decoded { events, outcome, .. } = decoded;
-    let stops = events.iter().filter(|event| matches!(event, StreamEvent::Stopped(_))).count();
-    assert_eq!(stops, usize::from(outcome.is_ok()), "stops exactly where the reply is whole: {decoded:?}");
-    let mut open: BTreeMap<&str, String> = BTreeMap::new();
-    let mut started = BTreeSet::new();
-    let mut arguments = Vec::new();
-    let mut usage = None;
-    for event in events {
-        match event {
-            StreamEvent::Text(text) | StreamEvent::Thinking(text) | StreamEvent::Signature(text) => {
-                assert!(!text.is_empty());
-            }
-            StreamEvent::CallStarted { id, name } => {
-                assert!(!name.is_empty() && !id.as_str().is_empty());
-                assert!(started.insert(id.as_str()), "the id {id} is there twice");
-                open.insert(id.as_str(), String::new());
-            }
-            StreamEvent::CallArguments { id, delta } => {
-                assert!(!delta.is_empty());
-                open.get_mut(id.as_str()).expect("an open call").push_str(delta);
-            }
-            StreamEvent::CallCompleted { id, .. } => {
-                arguments.push(open.remove(id.as_str()).expect("an open call"));
-            }
-            StreamEvent::Usage(new) => {
-                assert_ne!(usage.replace(*new), Some(*new), "usage that is no news");
-            }
-            StreamEvent::Stopped(_) => {
-                assert!(open.is_empty(), "calls left open: {open:?}");
-                assert_eq!(Some(event), events.last());
-            }
-        }
-    }
-    assert!(arguments.iter().all(|text| !text.is_empty()));
 }
 
 // ---- golden files ----
@@ -209,21 +140,6 @@ fn single_bytes_give_the_same_events() {
     }
 }
 
-/// Cuts the bytes into pieces of these lengths, again and again; some may be empty.
-fn pieces<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
-    let mut pieces = Vec::new();
-    for length in lengths.iter().cycle() {
-        if bytes.is_empty() || lengths.iter().all(|length| *length == 0) {
-            break;
-        }
-        let (piece, rest) = bytes.split_at((*length).min(bytes.len()));
-        pieces.push(piece);
-        bytes = rest;
-    }
-    pieces.push(bytes);
-    pieces
-}
-
 proptest! {
     #[test]
     fn any_chunking_gives_the_same_events(
@@ -235,7 +151,7 @@ proptest! {
         prop_assert_eq!(decode(*kind, pieces(bytes, &lengths)), expected, "{}", name);
     }
 
-    /// Damaged replies, also read in a foreign dialect: no panic, no reply that is whole and is not (see `check`).
+    /// Damaged replies, also read in a foreign dialect: no panic, no reply that is whole and is not (see `decode`).
     #[test]
     fn damaged_replies_are_an_error_or_a_reply(
         pick in any::<prop::sample::Index>(),
@@ -409,6 +325,26 @@ fn single_bytes_of_a_long_event_take_no_longer_than_they_should() {
         format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\ndata: [DONE]\n\n");
     let decoded = decode(ProviderKind::OpenAi, body.as_bytes().chunks(1));
     assert_eq!(decoded.events, [StreamEvent::Text(text), StreamEvent::Stopped(StopReason::End)]);
+}
+
+/// A part of a byte order mark, for one: it may come in a chunk of its own.
+#[test]
+fn what_stands_before_an_error_of_plain_json_never_counts() {
+    for start in
+        ["", " \r\n", "\u{feff}", "\u{feff} "].map(str::as_bytes).into_iter().chain([&b"\xef\xbb"[..]])
+    {
+        let body = [start, b"{\"error\":{\"message\":\"no\"}}"].concat();
+        let expected = Err(ProviderError::Overloaded { detail: "no".into(), retry_after: None });
+        assert_eq!(whole(ProviderKind::Gemini, &body).outcome, expected, "{start:?}");
+        assert_eq!(decode(ProviderKind::Gemini, body.chunks(1)).outcome, expected, "{start:?}");
+    }
+}
+
+#[test]
+fn reasons_are_fit_to_be_shown() {
+    let body = r#"data: {"promptFeedback":{"blockReason":"A\nB\u001b[31m"}}"#;
+    let expected = ProviderError::Refused { detail: "the prompt was blocked (A\\nB\\u{1b}[31m)".into() };
+    assert_eq!(whole(ProviderKind::Gemini, body).outcome, Err(expected));
 }
 
 /// Error texts go to logs and screens; a reply does not belong there.

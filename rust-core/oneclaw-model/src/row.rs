@@ -241,11 +241,15 @@ impl Fields<'_> {
 }
 
 fn mismatch(field: &'static str, expected: &str, found: &Value) -> FieldFault {
+    fault(field, format!("expected {expected}, found {}", shown(&found.to_string())))
+}
+
+/// As much of a value as a fault quotes.
+pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 40;
-    let text = found.to_string();
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }
-    fault(field, format!("expected {expected}, found {shown}"))
+    shown
 }

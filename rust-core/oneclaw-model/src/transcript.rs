@@ -1,6 +1,6 @@
 //! A conversation as JSON lines: an optional `{"session":{…}}` first, then one row a line.
 
-use crate::row::{FieldFault, Fields, Row};
+use crate::row::{FieldFault, Fields, Row, shown};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -59,7 +59,10 @@ impl Transcript {
             } else {
                 let row = Row::read(&object, last_time).map_err(|e| at(e.to_string()))?;
                 if !seen.insert(row.id.clone()) {
-                    return Err(at(format!("field `id`: {:?} was used before", row.id)));
+                    return Err(at(format!(
+                        "field `id`: {} was used before",
+                        shown(&format!("{:?}", row.id))
+                    )));
                 }
                 last_time = row.created_at;
                 transcript.rows.push(row);
@@ -150,6 +153,11 @@ mod tests {
             "line 1: field `content`: expected a string, found 5"
         );
         assert_eq!(fault(&format!("{good}{good}")), "line 2: field `id`: \"a\" was used before");
+        let long = format!("{{\"id\":\"{}\",\"type\":\"USER\"}}\n", "a".repeat(1_000));
+        assert_eq!(
+            fault(&long.repeat(2)),
+            format!("line 2: field `id`: \"{}… was used before", "a".repeat(39))
+        );
         assert_eq!(
             fault(&format!("{good}{{\"session\":{{}}}}")),
             "line 2: a session line is only allowed first"

@@ -142,13 +142,18 @@ impl Decoder {
         outcome
     }
 
-    fn take(&mut self, bytes: &[u8], out: &mut Vec<StreamEvent>) -> Result<Flow, ProviderError> {
+    fn take(&mut self, mut bytes: &[u8], out: &mut Vec<StreamEvent>) -> Result<Flow, ProviderError> {
         if let Body::Blank = self.body {
+            let (_, rest) = bytes.split_at(bytes.iter().take_while(|byte| is_blank(**byte)).count());
             // An event stream starts with a field's name or a colon.
-            match bytes.iter().find(|byte| !is_blank(**byte)) {
-                None => {}
-                Some(b'{' | b'[') => self.body = Body::Json(Vec::new()),
-                Some(_) => self.body = Body::Stream,
+            match rest {
+                [] => {}
+                [b'{' | b'[', ..] => {
+                    // What stands before may have come in a chunk of its own: it never counts.
+                    bytes = rest;
+                    self.body = Body::Json(Vec::new());
+                }
+                _ => self.body = Body::Stream,
             }
         }
         if let Body::Json(body) = &mut self.body {
@@ -199,12 +204,11 @@ impl Decoder {
     /// What a body of plain JSON says is wrong.
     fn error_of_body(&self, body: &[u8]) -> ProviderError {
         let text = String::from_utf8_lossy(body);
-        let text = text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_ascii_whitespace());
         // Gemini wraps its error in a list.
         let error: serde_json::Result<ErrorBody<'_>> = if text.starts_with('[') {
-            serde_json::from_str(text).map(|list: First<_>| list.0.unwrap_or_default())
+            serde_json::from_str(&text).map(|list: First<_>| list.0.unwrap_or_default())
         } else {
-            serde_json::from_str(text)
+            serde_json::from_str(&text)
         };
         match error {
             Ok(ErrorBody { error: Some(error) }) => reported(self.kind, error.get()),

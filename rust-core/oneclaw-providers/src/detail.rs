@@ -24,7 +24,8 @@ pub(crate) fn clean(text: &str) -> String {
     shorten(&escape(&without_keys(text.trim())))
 }
 
-fn escape(text: &str) -> String {
+/// The text on one line, without anything that a terminal would obey.
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         // Marks that turn the writing direction can make a message say something else.

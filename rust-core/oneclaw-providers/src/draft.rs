@@ -3,7 +3,7 @@
 //! This module decides the names of calls, when a call is complete, whether usage has changed, and how much of calls
 //! is taken at most. It does *not* know how a service writes any of it.
 
-use crate::{ProviderError, StopReason, StreamEvent};
+use crate::{ProviderError, StopReason, StreamEvent, detail};
 use oneclaw_model::{CallId, Usage};
 use std::borrow::Cow;
 
@@ -172,8 +172,9 @@ pub(crate) fn protocol(detail: String) -> ProviderError {
     ProviderError::Protocol { detail }
 }
 
-/// A word of the service, such as a reason, cut to a length that no real one has.
+/// A word of the service, such as a reason, fit to be shown and cut to a length that no real one has.
 pub(crate) fn word(sent: &str) -> String {
     const LONGEST: usize = 80;
-    sent.chars().take(LONGEST).collect()
+    let short: String = sent.chars().take(LONGEST).collect();
+    detail::escape(&short)
 }

@@ -25,6 +25,12 @@ pub enum Fault {
         /// Why not.
         why: String,
     },
+    /// What is there contradicts itself.
+    #[error("is damaged ({what})")]
+    Damaged {
+        /// What does not fit together.
+        what: String,
+    },
 }
 
 /// Why a file cannot be used, or a question to it has no answer. The file is as it was.
@@ -177,6 +183,20 @@ fn has_no_room(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE))
 }
 
+/// What SQLite says, on one line and not at any length. The words of a schema that it cannot read are left out: in a
+/// damaged file they may be anything, what was said in a conversation too.
+fn words(error: &rusqlite::Error) -> String {
+    const MOST_CHARS: usize = 300;
+    const UNREADABLE: &str = "malformed database schema";
+    let said = error.to_string();
+    let said = if said.starts_with(UNREADABLE) { UNREADABLE } else { said.as_str() };
+    let mut words = String::new();
+    for c in said.chars().take(MOST_CHARS) {
+        if c.is_control() { words.extend(c.escape_default()) } else { words.push(c) }
+    }
+    words
+}
+
 impl StoreError {
     /// What a fault means for that file.
     pub(crate) fn of_fault(path: &Path, fault: Fault) -> Self {
@@ -185,6 +205,7 @@ impl StoreError {
             Fault::Sqlite(error) => Self::of_sqlite(path, &error),
             Fault::NoSuch { what } => Self::NoSuch { path: owned(), what },
             Fault::Refused { why } => Self::Refused { path: owned(), why },
+            Fault::Damaged { what } => Self::Damaged { path: owned(), what },
         }
     }
 
@@ -193,14 +214,14 @@ impl StoreError {
         let path = path.to_owned();
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
-            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, what: error.to_string() },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, what: words(error) },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 Self::ReadOnly { path }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) if has_no_room(error) => Self::Full { path },
-            _ => Self::Other { path, what: error.to_string() },
+            _ => Self::Other { path, what: words(error) },
         }
     }
 

@@ -23,7 +23,12 @@ pub(crate) fn version(path: &Path, connection: &Connection) -> Result<i64, Store
     let names = names(connection).map_err(sqlite)?;
     // Android's framework makes its own table before the app makes any.
     if version == 0 && names.iter().all(|name| name == "android_metadata") {
-        return Err(StoreError::Blank { path: owned() });
+        return Err(match unaccounted(connection, names.len() as u64).map_err(sqlite)? {
+            0 => StoreError::Blank { path: owned() },
+            pages => {
+                StoreError::Damaged { path: owned(), what: format!("no table is on {pages} of its pages") }
+            }
+        });
     }
     let is_room = names.contains("room_master_table");
     // Another app's file may be Room's too.
@@ -54,6 +59,15 @@ pub(crate) fn version(path: &Path, connection: &Connection) -> Result<i64, Store
         Some(missing) => Err(StoreError::Incomplete { path: owned(), missing }),
         None => Ok(version),
     }
+}
+
+/// How many pages are in use that a file with so many small tables has no use for: there was more in it once.
+fn unaccounted(connection: &Connection, tables: u64) -> rusqlite::Result<u64> {
+    let number =
+        |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, u64>(0));
+    let used = number("page_count")?.saturating_sub(number("freelist_count")?);
+    // The schema, and the map of pages that Android's SQLite keeps.
+    Ok(used.saturating_sub(2 + tables))
 }
 
 /// Everything that has a name in the schema.

@@ -219,10 +219,12 @@ fn check_presence(path: &Path) -> Result<(), StoreError> {
     if !metadata.is_file() {
         return Err(StoreError::NotAFile { path: owned() });
     }
-    if metadata.len() == 0 {
-        return Err(StoreError::Empty { path: owned() });
+    match metadata.len() {
+        0 => Err(StoreError::Empty { path: owned() }),
+        // SQLite takes a single byte for nothing, and would fill the file.
+        1 => Err(StoreError::NotADatabase { path: owned() }),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// SQLite takes a last page that is cut short for a whole one. Where there is a log, pages may be in it.

@@ -77,6 +77,8 @@ impl Store {
         set_up(&writer).map_err(sqlite)?;
         let change = if is_current { None } else { migrate_file(&mut writer, path)? };
         let is_log_due = log::is_due(&writer).map_err(sqlite)?;
+        // Last, because the file itself says whether a log is kept: one that is refused stays as it is.
+        keep_log(&writer).map_err(sqlite)?;
         let mut writer = Writer { connection: writer, is_log_due };
         writer.clear_log(Duration::ZERO);
         Ok(Self { path: path.to_owned(), readers: Mutex::default(), writer: Mutex::new(writer), change })
@@ -180,7 +182,6 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    keep_log(connection)?;
     // A commit is on the disk when it returns: a phone that dies loses nothing that was said to be saved.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -5,7 +5,7 @@
 //! is a hint only: should it not be what it was (another tool may rewrite a file), every row is looked at again. Names and
 //! times are handed from table to table without being read here: another app may have written them in its own way.
 
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 /// The newest message.
@@ -29,7 +29,8 @@ pub fn bring_up_to_date(transaction: &Transaction<'_>, session: &str) -> Result<
     bring_part_up_to_date(transaction, session, i64::MAX).map(drop)
 }
 
-/// Puts so many messages in order that are not; says whether all are then.
+/// Puts so many messages in order that are not; says whether all are then. Each call gets further than the one before, or
+/// fails: in a damaged file the newest message may be one that no search forward finds.
 pub(crate) fn bring_part_up_to_date(
     transaction: &Transaction<'_>,
     session: &str,
@@ -52,6 +53,9 @@ pub(crate) fn bring_part_up_to_date(
     }
     if let Some(last) = last {
         remember(transaction, last)?;
+    }
+    if last.is_none() || row_number(transaction, REMEMBERED, session)? != last {
+        return Err(Fault::Damaged { what: "the messages of a session are out of order".to_owned() });
     }
     Ok(last == newest)
 }

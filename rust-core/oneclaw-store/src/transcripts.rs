@@ -1,7 +1,7 @@
 //! Whole conversations in and out.
 
 use crate::agents::GENERAL_ASSISTANT;
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::messages::{self, State};
 use crate::{Place, epochs, sessions};
 use oneclaw_model::{Row, SessionHeader, Transcript};
@@ -34,12 +34,19 @@ pub fn header(connection: &Connection, session: &str) -> Result<SessionHeader> {
 /// any length fits into memory.
 pub fn rows(connection: &Connection, session: &str, mut take: impl FnMut(Row) -> bool) -> Result<()> {
     const PART: usize = 500;
-    let mut from = Place::START;
+    let mut last: Option<Place> = None;
     loop {
+        let from = last.map_or(Place::START, Place::next);
         let part = messages::next_page(connection, session, from, PART)?;
-        let Some(last) = part.last() else { return Ok(()) };
-        from = last.place.next();
+        if part.is_empty() {
+            return Ok(());
+        }
         for stored in part {
+            // In a damaged file the search may lead back to where it was.
+            if last.is_some_and(|last| stored.place <= last) {
+                return Err(Fault::Damaged { what: "the messages of a session are out of order".to_owned() });
+            }
+            last = Some(stored.place);
             if !take(stored.row) {
                 return Ok(());
             }

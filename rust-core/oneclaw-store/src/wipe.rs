@@ -38,14 +38,16 @@ pub(crate) fn clear_free_space(transaction: &Transaction<'_>) -> Result<()> {
             write(number, &page)?;
         }
     }
-    // Free pages: a chain of lists, each in a free page itself.
+    // Free pages: a chain of lists, each in a free page itself. A chain that is longer than the file goes in circles.
     let mut list = number_at(&first, 32, 4);
-    for _ in 0..number_at(&first, 36, 4) {
-        if list == 0 {
-            break;
-        }
+    let mut left: usize = transaction.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    while list != 0 {
         let mut page = read(page_number(list))?;
-        let end = 8 + 4 * number_at(&page, 4, 4);
+        let free = number_at(&page, 4, 4);
+        left = left
+            .checked_sub(free.saturating_add(1))
+            .ok_or_else(|| Fault::Damaged { what: "the list of its free pages has no end".to_owned() })?;
+        let end = 8 + 4 * free;
         for at in (8..end).step_by(4) {
             let number = page_number(number_at(&page, at, 4));
             let mut free = read(number)?;
