@@ -232,7 +232,12 @@ fn whatever_byte_a_process_is_killed_at_the_file_is_as_before_or_after() {
             }
             fs::remove_dir_all(path.parent().unwrap()).unwrap();
         }
-        assert!(kills.iter().all(|kills| *kills > 0), "{work}: the kills hit both sides: {kills:?}");
+        // A migration is written into the file itself: nothing grows any more once it is done.
+        let sides = if work == "migrate" { 1 } else { 2 };
+        assert!(
+            kills.iter().take(sides).all(|kills| *kills > 0),
+            "{work}: the kills hit both sides: {kills:?}"
+        );
     }
 }
 

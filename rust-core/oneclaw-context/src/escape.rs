@@ -34,7 +34,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     let mut out = escape_tags(text);
     for phrase in PHRASES {
         if out.contains(phrase) {
-            out = Cow::Owned(out.replace(phrase, &broken(phrase)));
+            out = Cow::Owned(without(&out, phrase));
         }
     }
     match escape_rules(&out) {
@@ -43,9 +43,14 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text with a backslash inside each of these phrases, where only one kind of text has them.
-pub fn without(text: &str, phrases: &[&str]) -> String {
-    phrases.iter().fold(text.to_owned(), |text, phrase| text.replace(phrase, &broken(phrase)))
+/// The text with a backslash inside every such phrase.
+pub fn without(text: &str, phrase: &str) -> String {
+    let mut text = text.to_owned();
+    // Two may share a character, as in `**User:***User:**`: one pass finds the first only.
+    while text.contains(phrase) {
+        text = text.replace(phrase, &broken(phrase));
+    }
+    text
 }
 
 /// The text with a backslash before every rule.
@@ -119,6 +124,12 @@ mod tests {
     }
 
     #[test]
+    fn phrases_that_share_a_character_are_all_broken() {
+        assert_eq!(escape("**User:***User:***User:**"), "**User:*\\**User:*\\**User:*\\*");
+        assert_eq!(escape("**Assistant:***Tool call:**"), "**Assistant:*\\**Tool call:*\\*");
+    }
+
+    #[test]
     fn tags_are_broken_in_any_spelling() {
         for tag in ["<conversation>", "</ Conversation >", "<part x=1>", "<\n/PART", "<part"] {
             assert_eq!(escape(tag), tag.replace('<', "<\\"));
@@ -150,6 +161,8 @@ mod tests {
             prop::sample::select(&PHRASES[..]).prop_map(|p| p.chars().skip(3).collect()),
             prop::sample::select(&PHRASES[..]).prop_map(|p| p.chars().take(4).collect()),
             "[-\\\\ \n\r:*<>/\\[\\]{}]{0,6}",
+            prop::sample::select(&PHRASES[..])
+                .prop_map(|p| format!("{p}{}", p.chars().skip(1).collect::<String>())),
             prop::sample::select(vec!["conversation", "part", "Part", "</"]).prop_map(str::to_owned),
             ".{0,5}",
         ]

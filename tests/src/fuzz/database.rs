@@ -266,7 +266,7 @@ fn row(number: usize, content: &str) -> Row {
         content: content.into(),
         tool_call_id: Some(format!("c{number}")),
         token_count_input: Some(10),
-        attachments: if number % 7 == 0 { vec![picture] } else { vec![] },
+        attachments: if number.is_multiple_of(7) { vec![picture] } else { vec![] },
         ..Row::new(format!("m{number}"), kind, NOW + number as i64 / 3)
     }
 }

@@ -84,7 +84,7 @@ fn check_head(text: &str, limit: usize) {
     assert!(text.starts_with(kept) && units(kept) <= limit);
     if result != text {
         assert_eq!(total, units(text).to_string());
-        let next = text[kept.len()..].chars().next().map_or(0, char::len_utf16);
+        let next = text.split_at(kept.len()).1.chars().next().map_or(0, char::len_utf16);
         assert!(units(kept) + next > limit, "more would have fitted");
     }
 }
@@ -109,7 +109,7 @@ fn says_what_is_missing(text: &str, result: &str) -> bool {
     result.match_indices("[... ").any(|(at, _)| {
         let (before, after) = result.split_at(at);
         let notice = after.split_inclusive("]").next().unwrap_or_default();
-        let after = &after[notice.len()..];
+        let (_, after) = after.split_at(notice.len());
         let heads = [Some(before), before.strip_suffix('\n')];
         let after = [Some(after), after.strip_prefix(HINT)];
         let tails = after.into_iter().flatten().map(|tail| tail.strip_prefix('\n').unwrap_or(tail));

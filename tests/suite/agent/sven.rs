@@ -5,6 +5,7 @@ use super::talk::{messages, prose, talk};
 use crate::http::{logged, watch_the_log};
 use oneclaw_agent::Event;
 use oneclaw_agent::tools::{Answer, Answering, Tool};
+use oneclaw_context::assemble::LEADING_USER;
 use oneclaw_context::truncate::Shape;
 use oneclaw_demo::{Exchange, Fault, Step};
 use oneclaw_model::ToolSpec;
@@ -134,12 +135,13 @@ mod gate {
         let sent = messages(&house.last_chat());
         assert_eq!(sent[0], ("system".into(), "You are a ferryman.".into()));
         assert_eq!(sent[1], ("user".into(), "What did we do so far?".into()));
-        // The sixth message from the end is a reply here; neighbours of one role are one message.
+        assert_eq!(sent[2], ("assistant".into(), epoch.summary));
+        // The sixth message from the end is a reply here; a line parts it from the summary, which is the assistant's too.
+        assert_eq!(sent[3], ("user".into(), LEADING_USER.into()));
         let covered = usize::try_from(epoch.rows).unwrap();
         let kept: Vec<String> =
             house.texts()[covered..covered + 6].iter().map(|(_, text)| text.clone()).collect();
-        assert_eq!(sent[2], ("assistant".into(), format!("{}\n\n{}", epoch.summary, kept[0])));
-        assert_eq!(sent[3..].iter().map(|(_, text)| text.clone()).collect::<Vec<_>>(), kept[1..]);
+        assert_eq!(sent[4..].iter().map(|(_, text)| text.clone()).collect::<Vec<_>>(), kept);
     }
 
     #[tokio::test]

@@ -94,7 +94,7 @@ pub fn block(text: &str) -> Result<Block, String> {
     let once = |part: Option<&str>| usize::from(part.is_some());
     let expected =
         [(PINNED.trim(), once(pins)), (BY_USER.trim(), once(by_user)), (BY_OTHERS.trim(), once(by_others))];
-    let head = pins.map_or(text, |pins| &text[..text.len() - pins.len()]);
+    let head = pins.map_or(text, |pins| text.strip_suffix(pins).unwrap_or_default());
     phrases(head, &expected)?;
     Ok(Block {
         summary: summary.to_owned(),
@@ -121,7 +121,7 @@ fn items(text: &str) -> Result<Vec<Item>, String> {
     let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([text.len()]);
     let read = |((at, label), end): (&(usize, &str), usize)| {
         // The end of all items is trimmed, the space after a label too.
-        let own = Some(&text[at + label.len()..end]).filter(|own| !own.is_empty()).unwrap_or(" ");
+        let own = text.get(at + label.len()..end).filter(|own| !own.is_empty()).unwrap_or(" ");
         let own = after(own, " ")?;
         if end < text.len() && !own.ends_with("\n\n") {
             return Err(format!("{own:?} runs into the next item"));

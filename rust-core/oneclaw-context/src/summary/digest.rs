@@ -31,7 +31,9 @@ pub fn digest(prior: Option<&str>, rows: &[MeasuredRow], cap: u64, tariff: &Tari
     let prior_text = prior.map(|p| Facts::take_from(p).0.trim()).filter(|p| !p.is_empty());
 
     let [prior_label, first_label, latest_label, tools_label] = LABELS;
-    let section = |text: Option<&str>| text.map(|text| escape::without(text, &LABELS));
+    let section = |text: Option<&str>| {
+        text.map(|text| LABELS.iter().fold(text.to_owned(), |text, label| escape::without(&text, label)))
+    };
     let tools = Some(tool_lines(rows)).filter(|lines| !lines.is_empty());
     let sections = [
         (prior_label, " ", section(prior_text), PRIOR_SHARE),
