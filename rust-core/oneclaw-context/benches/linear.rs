@@ -19,6 +19,9 @@ const ROUNDS: usize = 31;
 const BYTES: [usize; 2] = [10_000, 1_000_000];
 const ROWS: [usize; 2] = [200, 2_000];
 
+/// What is done to a text, and its name.
+type Work = (&'static str, fn(&str) -> usize);
+
 /// Something done to a long and a short input.
 struct Case {
     name: &'static str,
@@ -60,13 +63,13 @@ fn texts() -> Vec<Case> {
         ("code", "if (rows[i].id == \"m_42\") { return Ok(path.join(\"src/main.rs\")); }\n"),
         ("base64", "aGVsbG8gd29ybGQhIHRoaXMgaXMgYSBsb25nIGxpbmU"),
     ];
-    let works: [(&'static str, fn(&str) -> usize); 4] = [
+    let works: [Work; 4] = [
         ("estimate", |text| measure(text).upper_milli as usize),
         ("facts", |text| facts::find(text).len()),
         ("facts in data", |text| facts::find_in_data(text).len()),
         ("escape", |text| escape(text).len()),
     ];
-    let case = |(what, work): (&'static str, fn(&str) -> usize), (kind, piece): (&str, &str)| Case {
+    let case = |(what, work): Work, (kind, piece): (&str, &str)| Case {
         name: format!("{what}, {kind}").leak(),
         unit: "byte",
         sizes: BYTES,
