@@ -55,7 +55,7 @@ internal class HeldService(private val text: String) : AutoCloseable {
     }
 
     private fun answer(socket: Socket) {
-        skipRequest(socket.getInputStream())
+        skipRequest(socket.getInputStream().buffered())
         gate.await()
         val events = listOf(
             """{"choices":[{"index":0,"delta":{"content":"$text"}}]}""",
