@@ -31,6 +31,7 @@ import kotlin.test.assertTrue
 import kotlin.time.Duration.Companion.minutes
 
 private val SEEDS = listOf(7, 20260228, 4711)
+private const val CHECKS = "PRAGMA integrity_check; PRAGMA foreign_key_check;"
 private const val SENDS = 40
 
 class RustCancelTest {
@@ -103,9 +104,9 @@ class RustCancelTest {
         }
     }
 
-    /** What SQLite itself says about a file that nobody has open. */
+    /** What SQLite itself says about a file that is closed, or just being closed. */
     private fun check(file: String) {
-        val sqlite = ProcessBuilder("sqlite3", file, "PRAGMA integrity_check; PRAGMA foreign_key_check;").redirectErrorStream(true).start()
+        val sqlite = ProcessBuilder("sqlite3", "-cmd", ".timeout 30000", file, CHECKS).redirectErrorStream(true).start()
         assertEquals("ok", sqlite.inputStream.reader().readText().trim())
         assertEquals(0, sqlite.waitFor())
     }
