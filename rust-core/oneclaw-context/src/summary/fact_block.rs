@@ -2,7 +2,8 @@
 
 use super::facts;
 use crate::escape::escape;
-use crate::estimate::{MeasuredRow, Tariff};
+use crate::estimate::text::measure;
+use crate::estimate::{Cost, MeasuredRow, Tariff};
 use oneclaw_model::Body;
 use std::collections::HashSet;
 
@@ -74,29 +75,34 @@ impl Facts {
     /// come first, of each kind the newest.
     pub fn missing_from(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
         let mut aim = room;
+        let mut step = 1;
         loop {
             let block = self.block_of(text, aim, tariff);
-            // Lines side by side can cost more than each alone.
-            if tariff.upper_text(&block.text) <= room {
+            let over = tariff.upper_text(&block.text).saturating_sub(room);
+            if over == 0 {
                 return block;
             }
-            aim = aim * 9 / 10;
+            // Lines side by side can cost more than each alone.
+            step = over.max(step * 2);
+            aim = aim.saturating_sub(step);
         }
     }
 
     fn block_of(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
-        let mut left = room.saturating_sub(tariff.upper_text(BY_USER) + tariff.upper_text(BY_OTHERS) + 4);
+        let cost = |text: &str| tariff.text(measure(text));
+        let mut used = Cost::ZERO;
         let mut block = FactBlock::default();
         for (header, list) in [(BY_USER, &self.by_user), (BY_OTHERS, &self.by_others)] {
+            let mut head = cost(&format!("\n\n{header}"));
             let mut lines = Vec::new();
             for fact in list.iter().rev() {
                 if mentions(text, fact) || lines.iter().any(|line: &String| mentions(line, fact)) {
                     continue;
                 }
                 let line = format!("\n- {}", escape(fact));
-                let size = tariff.upper_text(&line);
-                if size <= left {
-                    left -= size;
+                let with = used + head + cost(&line);
+                if tariff.upper(with) <= room {
+                    (used, head) = (with, Cost::ZERO);
                     lines.push(line);
                 } else {
                     block.dropped += 1;
@@ -198,6 +204,25 @@ mod tests {
         let summary = format!("Summary.{}", block.text);
         assert_eq!(Facts::take_from(&summary), ("Summary.", facts()));
         assert_eq!(Facts::take_from("No block."), ("No block.", Facts::default()));
+    }
+
+    #[test]
+    fn what_is_dropped_would_not_have_fitted() {
+        let tariff = tariff();
+        let by_user: Vec<String> = (0..60).map(|n| format!("/srv/{n}/release-{}/app.toml", n * 37)).collect();
+        let by_others: Vec<String> = (0..60).map(|n| format!("BLD-{n}-{}", n * 91)).collect();
+        let facts = Facts { by_user, by_others };
+        for room in (10..2_000).step_by(7) {
+            let block = facts.missing_from("", room, &tariff);
+            assert_eq!(block.kept + block.dropped, 120);
+            for (list, header) in [(&facts.by_user, BY_USER), (&facts.by_others, BY_OTHERS)] {
+                for fact in list.iter().filter(|fact| !block.text.contains(&format!("- {fact}"))) {
+                    let header = if block.text.contains(header) { "" } else { &format!("\n\n{header}") };
+                    let with = tariff.upper_text(&format!("{}{header}\n- {fact}", block.text));
+                    assert!(with > room, "{fact} would take {with} of {room}");
+                }
+            }
+        }
     }
 
     #[test]
