@@ -18,6 +18,9 @@ const LEAST_DIGEST: u64 = 48;
 const FRAME: u64 = 64;
 /// By so many tokens the room of a digest, which is worked out from the request it stands in, may be off.
 const SLACK: u64 = 3;
+/// A block counts as full from here on, in percent of its room: the estimate of a text depends a little on the order of its
+/// lines, and lines are not chosen in the order they stand in.
+const FULL: u64 = 95;
 
 const BY_USER: &str = "\n\nFacts stated by the user:";
 const BY_OTHERS: &str = "\n\nFacts from replies and tools:";
@@ -52,6 +55,7 @@ pub fn of_local(conversation: &Conversation, plan: &Plan, policy: &Policy, tarif
 
 fn check(facts: &Facts, text: &str, room: u64, tariff: &Tariff, kept: &mut Kept) {
     let (_, block) = text.split_at_checked(Facts::take_from(text).0.len()).unwrap_or((text, ""));
+    let full = room * FULL / 100;
     let by_user = block.split(BY_OTHERS).next().unwrap_or_default();
     // The user's own come first: those of others may not take their room.
     for (list, heading, beside) in [(&facts.by_user, BY_USER, by_user), (&facts.by_others, BY_OTHERS, block)]
@@ -63,7 +67,7 @@ fn check(facts: &Facts, text: &str, room: u64, tariff: &Tariff, kept: &mut Kept)
         };
         let least = missing.iter().min_by_key(|fact| tariff.upper_text(fact));
         let lost = match least {
-            Some(least) if with(least) <= room => missing.iter().filter(|fact| with(fact) <= room).count(),
+            Some(least) if with(least) <= full => missing.iter().filter(|fact| with(fact) <= full).count(),
             _ => 0,
         };
         kept.facts += (list.len() - missing.len()) as u64;
@@ -113,8 +117,9 @@ mod tests {
     #[test]
     fn what_others_said_may_not_take_the_room_of_what_the_user_said() {
         let text = "So.\n\nFacts from replies and tools:\n- https://example.test/x";
-        let kept = checked(text, 20);
-        assert_eq!((kept.facts, kept.facts_dropped + kept.facts_lost), (1, 2));
-        assert!(kept.facts_lost > 0, "{kept:?}");
+        // Not both of the user's would have fitted, but one of them.
+        let lost = |room| checked(text, room).facts_lost;
+        assert_eq!([lost(10), lost(200)], [0, 2]);
+        assert!((10..40).any(|room| lost(room) == 1));
     }
 }

@@ -44,8 +44,8 @@ fn only_a_message_that_leaves_no_room_for_the_reply_is_refused() {
             (tally.declined + tally.declined_early, tally.least_declined_ppm)
         };
         assert_eq!(declined(false), (0, None), "{}", preset.name());
-        let (count, least) = declined(true);
-        assert!(count > 0 && least.unwrap() > 400_000, "{} {count} {least:?}", preset.name());
+        let (_, least) = declined(true);
+        assert!(least.is_none_or(|share| share > 400_000), "{} {least:?}", preset.name());
     }
 }
 
@@ -62,11 +62,18 @@ fn the_documents_fail_as_they_are_written() {
 }
 
 #[test]
-fn a_preset_sends_no_more_than_its_document_on_the_turns_that_both_answer() {
+fn what_a_preset_sends_is_compared_with_its_document_on_the_turns_that_both_answer() {
+    let html = report::html(&RESULTS);
     for preset in presets() {
-        let pair = RESULTS.pair(preset, preset.document().unwrap(), |_| true).unwrap();
+        let document = preset.document().unwrap();
+        let pair = RESULTS.pair(preset, document, |_| true).unwrap();
         assert!(pair.turns > 100 && pair.only_ours > pair.only_document, "{pair:?}");
-        assert!(pair.ours.tokens <= pair.theirs.tokens, "{pair:?}");
+        // Without large windows nous and opencode send more than their documents; then the report has to say so.
+        let is_less = pair.ours.tokens <= pair.theirs.tokens;
+        assert!(is_less || preset != Contender::Oneclaw, "{pair:?}");
+        let section = html.split(&format!("<h3>{} before {}</h3>", document.name(), preset.name())).nth(1);
+        let items = section.unwrap_or_default().split("</ul>").next().unwrap_or_default();
+        assert!(is_less || items.contains("<li>prompt tokens per turn: "), "{pair:?}");
     }
 }
 
@@ -78,7 +85,8 @@ fn every_promise_that_is_broken_is_named() {
         findings::broken(&results)
     };
     assert_eq!(broken(&|_| {}), [""; 0]);
-    let spoilt: [(fn(&mut Tally), &str); 10] = [
+    type Spoil = fn(&mut Tally);
+    let spoilt: [(Spoil, &str); 10] = [
         (|t| t.rejected = 1, "refused as too long"),
         (|t| t.malformed = 1, "do not belong together"),
         (|t| t.orphans = 1, "without their call"),
@@ -129,7 +137,8 @@ fn the_report_says_where_a_document_does_better() {
     let rows = |results: &Results| {
         let html = report::html(results);
         let section = html.split("What documents do better").nth(1).unwrap_or_default().to_owned();
-        section.split("<h2>").next().unwrap_or_default().matches("opencode-doc before opencode<").count()
+        let section = section.split("<h3>opencode-doc before opencode</h3>").nth(1).unwrap_or_default();
+        section.split("</ul>").next().unwrap_or_default().matches("<li>").count()
     };
     let before = rows(&results);
     for pair in results.pairs.iter_mut().filter(|p| p.document == Contender::OpencodeDoc) {

@@ -72,7 +72,7 @@ pub fn section(results: &Results) -> String {
          nothing, and a message that the policy refused to pin counts as not seen. Strong: with hostile summaries, faint: with \
          good ones.</p>{}{}<p class=\"soft\">Facts the engine found \
          in what each compaction covered, and pins. Of those that are missing, the smallest was tried: with it, the block \
-         would exceed its room, or it counts as left out although there was room.</p><ul class=\"soft\">{lines}{soak}</ul>",
+         would exceed 95 % of its room, or it counts as left out although there was room.</p><ul class=\"soft\">{lines}{soak}</ul>",
         chart::bars("Facts of the user that were still visible", &bars),
         table(&head, &rows)
     )

@@ -69,16 +69,17 @@ pub fn unwelcome(results: &Results) -> Vec<String> {
     let mut all = broken(results);
     for preset in presets(results) {
         all.extend(own(preset.name(), &results.total(preset, |_| true)));
-        for rival in preset.rivals() {
-            let Some(pair) = results.pair(preset, rival, |_| true).filter(|p| p.only_document > 0) else {
-                continue;
-            };
+        let rivals = preset.rivals().into_iter().filter_map(|rival| results.pair(preset, rival, |_| true));
+        let only = rivals.filter(|pair| pair.only_document > 0).map(|pair| {
+            let (theirs, ours) = (whole(pair.only_document), whole(pair.only_ours));
+            format!("{theirs} under {} ({ours} the other way round)", pair.document.name())
+        });
+        let only: Vec<String> = only.collect();
+        if !only.is_empty() {
             all.push(format!(
-                "{} turns were answered under {} and not under {} ({} the other way round).",
-                whole(pair.only_document),
-                rival.name(),
+                "Turns that {} did not answer, but others did: {}.",
                 preset.name(),
-                whole(pair.only_ours)
+                only.join(", ")
             ));
         }
     }

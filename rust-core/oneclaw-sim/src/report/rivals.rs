@@ -1,8 +1,7 @@
 //! Where a document does better than a preset of ours: every measured column, on the turns that both answered.
 
 use super::findings::presets;
-use super::format::{percent, short, whole};
-use super::table::{Row, plain, table};
+use super::format::{escaped, percent, short, whole};
 use crate::contender::Contender;
 use crate::study::{Pair, Results};
 use crate::tally::{Seen, Sums};
@@ -117,30 +116,34 @@ fn parts(results: &Results, preset: Contender, document: Contender) -> Vec<(Stri
     parts.filter(|(_, pair)| pair.turns >= LEAST_TURNS).collect()
 }
 
-/// The same as a table.
+/// The same as lists.
 pub fn section(results: &Results) -> String {
-    let row = |b: &Beaten| {
-        let places = match (b.is_overall, b.places.is_empty()) {
-            (true, true) => "overall".to_owned(),
-            (true, false) => format!("overall; {}", b.places.join(", ")),
-            (false, _) => b.places.join(", "),
-        };
-        let [theirs, ours] = b.figures.clone();
-        let names = format!("{} before {}", b.document.name(), b.preset.name());
-        Row {
-            class: "theirs",
-            cells: vec![plain(names), plain(b.what), plain(theirs), plain(ours), plain(places)],
-        }
-    };
-    let rows: Vec<Row> = beaten(results).iter().map(row).collect();
-    if rows.is_empty() {
+    let beaten = beaten(results);
+    if beaten.is_empty() {
         return String::new();
     }
-    let head = ["", "better in", "the document, overall", "ours, overall", "where"];
+    let item = |b: &Beaten| {
+        let places = b.places.join(", ");
+        let places = match (b.is_overall, b.places.is_empty()) {
+            (true, true) => "overall".to_owned(),
+            (true, false) => format!("overall; {places}"),
+            (false, _) => places,
+        };
+        let [theirs, ours] = &b.figures;
+        format!("<li>{}: {}, ours {} ({})</li>", b.what, escaped(theirs), escaped(ours), escaped(&places))
+    };
+    let of_one = |items: &[Beaten]| {
+        let first = items.first().map_or(String::new(), |b| {
+            format!("<h3>{} before {}</h3>", escaped(b.document.name()), escaped(b.preset.name()))
+        });
+        format!("{first}<ul class=\"soft\">{}</ul>", items.iter().map(item).collect::<String>())
+    };
+    let lists = beaten.chunk_by(|a, b| (a.document, a.preset) == (b.document, b.preset)).map(of_one);
     format!(
-        "<h2>What documents do better</h2><p class=\"soft\">Every column, on the turns that both answered; a preset and its own \
-         document also by kind and window, where both answered at least {LEAST_TURNS} turns. A document that fails on long \
-         conversations answers, and is compared on, short ones only.</p>{}",
-        table(&head, &rows)
+        "<h2>What documents do better</h2><p class=\"soft\">Every column, on the turns that both answered, with the figures of the \
+         whole run and where it is so: overall, and for a preset and its own document the kinds and windows in which both \
+         answered at least {LEAST_TURNS} turns. A document that fails on long conversations answers, and is compared on, short \
+         ones only.</p>{}",
+        lists.collect::<String>()
     )
 }
