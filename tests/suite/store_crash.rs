@@ -285,14 +285,20 @@ fn check_said(path: &Path, said: &[String]) {
 
 #[test]
 fn a_conversation_that_is_killed_has_everything_that_was_said_to_be_saved() {
-    const KILLS: usize = 100;
+    const FILES: usize = 10;
+    const KILLS: usize = 10;
     let (mut total, mut during) = (0, [0; 3]);
-    for file in 0..10 {
+    // On a machine where some steps take no time, it takes more files to hit each of them.
+    for file in 0..10 * FILES {
+        if file >= FILES && !during.contains(&0) {
+            break;
+        }
         let folder = Folder::new("crash-fill");
         let path = fresh(&folder, &["s"]).path().to_owned();
         let mut said = Vec::new();
-        for number in file * KILLS / 10..(file + 1) * KILLS / 10 {
-            let after = Duration::from_micros(number as u64 * 7_919 % 3_000);
+        for number in file * KILLS..(file + 1) * KILLS {
+            // Every second one at once: the next step has hardly begun then.
+            let after = Duration::from_micros(number as u64 % 2 * (number as u64 * 7_919 % 3_000));
             said.extend(fill_and_kill(&path, &number.to_string(), number * 37 % 11, after));
             check_said(&path, &said);
             // What came last tells what was being done.
