@@ -80,8 +80,8 @@ pub enum Command {
         oneclaw simulate --kinds coding,web --windows 8000,32000 --policies oneclaw,rfc-011 --json > results.json\n  \
         oneclaw simulate --results results.json --report proof.html\n\n\
         Kinds: chat, coding, web, cjk, tables, bursts, paste, switch, images. Policies: oneclaw, sven, nous, opencode; as \
-        their documents have it rfc-011, sven-doc, nous-doc, opencode-doc; and none. No model is asked and nothing leaves \
-        this machine.")]
+        their documents have it rfc-011, sven-doc, nous-doc, opencode-doc, and sven-doc-safe in a kinder reading; and none. \
+        No model is asked and nothing leaves this machine. Exit code 1: a promise was broken.")]
     Simulate(SimulateArgs),
 }
 
@@ -283,10 +283,10 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "LIST")]
     pub kinds: Option<String>,
     /// Windows in tokens, with commas between them [default: 2000 to 1000000]
-    #[arg(long, alias = "window", value_name = "LIST")]
+    #[arg(long, visible_alias = "window", value_name = "LIST")]
     pub windows: Option<String>,
     /// Policies, with commas between them [default: all]
-    #[arg(long, alias = "policy", value_name = "LIST")]
+    #[arg(long, visible_alias = "policy", value_name = "LIST")]
     pub policies: Option<String>,
     /// Write the report, an HTML file
     #[arg(long, value_name = "FILE")]
@@ -294,6 +294,9 @@ pub struct SimulateArgs {
     /// Write the picture of request sizes, an SVG file
     #[arg(long, value_name = "FILE")]
     pub picture: Option<PathBuf>,
+    /// Print the table as Markdown
+    #[arg(long)]
+    pub markdown: bool,
     /// Show the results of an earlier run with --json instead of running
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,

@@ -3,7 +3,8 @@
 
 use crate::Failure;
 use crate::args::SimulateArgs;
-use oneclaw_sim::report::{self, findings, format};
+use oneclaw_sim::report::format::whole;
+use oneclaw_sim::report::{self, findings};
 use oneclaw_sim::{Contender, Kind, Results, Study, WRITERS, Writer};
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -15,8 +16,8 @@ use std::time::Instant;
 const BAR: u64 = 40;
 
 pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let results = match &args.results {
-        Some(file) => read(file)?,
+    let (results, time) = match &args.results {
+        Some(file) => (read(file)?, None),
         None => {
             let study = study(args)?;
             // Not after an hour; what is in them stays until then.
@@ -24,7 +25,8 @@ pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), 
                 let opened = OpenOptions::new().create(true).append(true).open(file);
                 opened.map_err(|e| unwritable(file, &e))?;
             }
-            played(&study)?
+            let started = Instant::now();
+            (played(&study)?, Some((study.work(), started.elapsed())))
         }
     };
     if let Some(file) = &args.report {
@@ -37,7 +39,15 @@ pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), 
         let text = serde_json::to_string(&results).map_err(|e| Failure::Failed(e.to_string()))?;
         writeln!(out, "{text}")?;
     } else {
-        show(&results, out)?;
+        match args.markdown {
+            true => write!(out, "{}", report::markdown(&results))?,
+            false => show(&results, out)?,
+        }
+        if let Some((turns, time)) = time {
+            let seconds = time.as_secs_f64();
+            let speed = (turns as f64 / seconds.max(0.001)) as u64;
+            writeln!(out, "\n{} turns in {seconds:.0} s, {} per second", whole(turns), whole(speed))?;
+        }
         if let Some(file) = &args.report {
             writeln!(out, "\nThe report is {}", file.display())?;
         }
@@ -125,8 +135,8 @@ fn played(study: &Study) -> Result<Results, Failure> {
                 "█".repeat(filled),
                 "·".repeat(BAR as usize - filled),
                 done * 100 / work,
-                format::whole(done),
-                format::whole(work)
+                whole(done),
+                whole(work)
             );
             // A bar that cannot be drawn is no reason to stop.
             let _ = io::stderr().write_all(line.as_bytes());
@@ -143,10 +153,11 @@ fn played(study: &Study) -> Result<Results, Failure> {
 fn show(results: &Results, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(
         out,
-        "{:<13} {:>8} {:>8} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
+        "{:<13} {:>8} {:>8} {:>9} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
         "policy",
         "turns",
-        "refused",
+        "too long",
+        "malformed",
         "failed",
         "dead",
         "orphans",
@@ -163,10 +174,11 @@ fn show(results: &Results, out: &mut impl Write) -> Result<(), Failure> {
         let [good, sloppy, hostile] = facts;
         writeln!(
             out,
-            "{:<13} {:>8} {:>8} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
+            "{:<13} {:>8} {:>8} {:>9} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
             policy.name(),
             tally.turns,
-            tally.rejected + tally.malformed,
+            tally.rejected,
+            tally.malformed,
             tally.failed,
             tally.dead,
             tally.orphans,
@@ -177,20 +189,8 @@ fn show(results: &Results, out: &mut impl Write) -> Result<(), Failure> {
             format!("{good:.0} / {sloppy:.0} / {hostile:.0}"),
         )?;
     }
-    let soak = results.soak_total();
-    if soak.turns > 0 {
-        writeln!(
-            out,
-            "\noneclaw alone: {} turns, {} requests refused, {} orphans, {} summary requests too long, {} facts and pins \
-             lost ({} had no room), {} conversations dead",
-            format::whole(soak.turns),
-            soak.rejected + soak.malformed,
-            soak.orphans,
-            soak.summary_overflows,
-            soak.kept.facts_lost + soak.kept.pins_lost,
-            format::whole(soak.kept.facts_dropped),
-            soak.dead,
-        )?;
+    if let Some(alone) = report::alone(results) {
+        writeln!(out, "\n{alone}")?;
     }
     Ok(())
 }

@@ -510,6 +510,37 @@ fn a_simulation_prints_figures_and_writes_a_report_that_can_be_written_again() {
     assert!(report(&files[0]).starts_with("<!DOCTYPE html>"));
     assert!(report(&files[1]).starts_with("<svg "));
     assert_eq!(report(&files[0]), report(&files[3]));
+
+    let markdown = oneclaw(&["simulate", "--results", &files[2], "--markdown"], "").stdout;
+    assert!(markdown.starts_with("| policy | requests too long | "), "{markdown}");
+    assert!(
+        markdown.contains("\n| **oneclaw** | **0** | ") && markdown.contains("\n| rfc-011 | "),
+        "{markdown}"
+    );
+    assert!(table.contains(" per second\n") && !markdown.contains(" per second"), "{table}");
+}
+
+#[test]
+fn a_simulation_that_breaks_a_promise_fails() {
+    let few =
+        ["simulate", "--turns", "30", "--window", "4000", "--kinds", "chat", "--policy", "oneclaw,rfc-011"];
+    let json = oneclaw(&[&few[..], &["--json"]].concat(), "").stdout;
+    let file = scratch("doctored.json");
+    for (policy, field, code) in [
+        ("oneclaw", "rejected", 1),
+        ("oneclaw", "failed", 1),
+        ("rfc-011", "rejected", 0),
+        ("rfc-011", "failed", 0),
+    ] {
+        let mut results: Value = serde_json::from_str(&json).unwrap();
+        let cells = results["cells"].as_array_mut().unwrap();
+        let cell = cells.iter_mut().find(|cell| cell["policy"] == policy).unwrap();
+        cell["tally"][field] = 1.into();
+        std::fs::write(&file, results.to_string()).unwrap();
+        let output = oneclaw(&["simulate", "--results", &file], "");
+        assert_eq!(output.code, code, "{policy} {field}: {}", output.stderr);
+        assert_eq!(output.stderr.contains("a promise was broken: oneclaw: "), code == 1, "{}", output.stderr);
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 //! Only text that is put *inside* an engine text is escaped (summaries, pins, transcripts for a summary). A message
 //! that stands in a request as a message of its own needs no delimiter and is sent verbatim.
 
+use memchr::memmem::Finder;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Every phrase by which the engine tells a model where something starts or ends.
 pub const PHRASES: [&str; 14] = [
@@ -23,6 +25,9 @@ pub const PHRASES: [&str; 14] = [
     "{{summary",
 ];
 
+/// Looking for so many phrases in so many short texts, most of the work would be to prepare the search.
+static FINDERS: LazyLock<[Finder<'static>; PHRASES.len()]> = LazyLock::new(|| PHRASES.map(Finder::new));
+
 /// A rule of its own, on a line of its own, parts the agent's instructions from the summary.
 pub const RULE: &str = "---";
 
@@ -32,8 +37,8 @@ const TAGS: [&str; 2] = ["conversation", "part"];
 /// The text with a backslash inside every phrase and tag and before every rule. Escaping twice changes nothing more.
 pub fn escape(text: &str) -> Cow<'_, str> {
     let mut out = escape_tags(text);
-    for phrase in PHRASES {
-        if out.contains(phrase) {
+    for (phrase, finder) in PHRASES.into_iter().zip(FINDERS.iter()) {
+        if finder.find(out.as_bytes()).is_some() {
             out = Cow::Owned(without(&out, phrase));
         }
     }
@@ -69,6 +74,9 @@ pub fn escape_rules(text: &str) -> Cow<'_, str> {
 }
 
 fn escape_tags(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') {
+        return text.into();
+    }
     let mut parts = text.split('<');
     let mut out = parts.next().unwrap_or_default().to_owned();
     let mut is_changed = false;

@@ -34,6 +34,9 @@ pub enum Contender {
     /// sven's document to the letter.
     #[serde(rename = "sven-doc")]
     SvenDoc,
+    /// The same, in a kinder reading of its emergency path.
+    #[serde(rename = "sven-doc-safe")]
+    SvenDocSafe,
     /// Our preset.
     #[serde(rename = "nous")]
     Nous,
@@ -52,11 +55,12 @@ pub enum Contender {
 }
 
 /// All of them, each preset before its document.
-pub const CONTENDERS: [Contender; 9] = [
+pub const CONTENDERS: [Contender; 10] = [
     Contender::Oneclaw,
     Contender::Rfc011,
     Contender::Sven,
     Contender::SvenDoc,
+    Contender::SvenDocSafe,
     Contender::Nous,
     Contender::NousDoc,
     Contender::Opencode,
@@ -72,6 +76,7 @@ impl Contender {
             Self::Rfc011 => "rfc-011",
             Self::Sven => "sven",
             Self::SvenDoc => "sven-doc",
+            Self::SvenDocSafe => "sven-doc-safe",
             Self::Nous => "nous",
             Self::NousDoc => "nous-doc",
             Self::Opencode => "opencode",
@@ -92,8 +97,23 @@ impl Contender {
             Self::Sven => Some(Self::SvenDoc),
             Self::Nous => Some(Self::NousDoc),
             Self::Opencode => Some(Self::OpencodeDoc),
-            Self::Rfc011 | Self::SvenDoc | Self::NousDoc | Self::OpencodeDoc | Self::None => None,
+            Self::Rfc011
+            | Self::SvenDoc
+            | Self::SvenDocSafe
+            | Self::NousDoc
+            | Self::OpencodeDoc
+            | Self::None => None,
         }
+    }
+
+    /// Whom a preset of ours is compared with, turn by turn: our default with all, the others with their document.
+    pub fn rivals(self) -> Vec<Self> {
+        let is_rival = |other: &Self| match self {
+            Self::Oneclaw => !other.is_ours(),
+            Self::Sven => matches!(other, Self::SvenDoc | Self::SvenDocSafe),
+            _ => self.document() == Some(*other),
+        };
+        CONTENDERS.into_iter().filter(is_rival).collect()
     }
 
     /// Whether it is one of our presets.
@@ -110,6 +130,7 @@ impl Contender {
             Self::Opencode => Box::new(Ours::new(&OPENCODE, script)),
             Self::Rfc011 => Box::new(baseline::Loop(Rfc011::new(script))),
             Self::SvenDoc => Box::new(baseline::Loop(Sven::new(script))),
+            Self::SvenDocSafe => Box::new(baseline::Loop(Sven::safe(script))),
             Self::NousDoc => Box::new(Nous::new(script)),
             Self::OpencodeDoc => Box::new(baseline::Loop(OpenCode::new(script))),
             Self::None => Box::new(baseline::Loop(baseline::Everything::new(script))),

@@ -4,7 +4,7 @@ use crate::rng::Rng;
 use crate::texts::CORPORA;
 use crate::tokens::{Counter, Tokenizer};
 use oneclaw_context::Plan;
-use oneclaw_context::estimate::{Calibration, EstimatorState, Tariff, simple, text};
+use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff, simple, text};
 use oneclaw_model::{ModelId, RequestMessage};
 use serde::{Deserialize, Serialize};
 
@@ -98,9 +98,7 @@ impl Estimates {
             simple(message.text()) + calls
         });
         let quarter = request.system.as_deref().map_or(0, simple) + messages.sum::<u64>();
-        let around = Tariff::of(model, None, state.calibration).total(Tariff::REQUEST);
-        let parts = [plan.parts.system, plan.parts.tools, plan.parts.summary, plan.parts.messages];
-        let by_content = parts.into_iter().fold(around, |sum, part| sum + part);
+        let by_content = by_content(plan, state, model);
         let is_anchored = state.anchor.is_some_and(|anchor| anchor.covers(request, model).is_some());
         let best = plan.request_estimate;
         Sample {
@@ -132,6 +130,13 @@ impl Estimates {
         self.anchored.merge(&other.anchored);
         self.anchored_upper.merge(&other.anchored_upper);
     }
+}
+
+/// What a plan's request is taken for by its content, corrected by reports.
+pub fn by_content(plan: &Plan, state: &EstimatorState, model: Option<&ModelId>) -> Estimate {
+    let around = Tariff::of(model, None, state.calibration).total(Tariff::REQUEST);
+    let parts = [plan.parts.system, plan.parts.tools, plan.parts.summary, plan.parts.messages];
+    parts.into_iter().fold(around, |sum, part| sum + part)
 }
 
 /// The estimates of the texts of one class, without any report.

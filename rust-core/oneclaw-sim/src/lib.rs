@@ -3,10 +3,12 @@
 mod baseline;
 mod contender;
 mod estimates;
+mod facts;
 mod kinds;
 mod ours;
 mod pins;
 pub mod report;
+mod results;
 mod rng;
 mod script;
 pub mod study;

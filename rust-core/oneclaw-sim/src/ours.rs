@@ -4,14 +4,15 @@
 //! and put to the gate, marks, attempts, anchors and calibrations kept, a refusal learnt from and answered once.
 
 use crate::contender::Play;
-use crate::estimates::Estimates;
+use crate::estimates::{self, Estimates};
+use crate::facts;
 use crate::pins::Pins;
 use crate::script::{ModelSpec, Script, ToolUse, Turn};
 use crate::wire::{Item, Prompt, Role};
-use crate::world::{Answered, Outcome, Output, Refusal, World, kept};
+use crate::world::{Answered, Form, Outcome, Output, Refusal, SummaryRequest, World, kept};
 use oneclaw_context::estimate::{Anchor, Calibration, EstimatorState, MeasuredRow, Tariff};
-use oneclaw_context::plan::{self, Compaction, Summaries, Summarise, Work};
-use oneclaw_context::summary::gate::{self, Accepted, Gate, Rejection};
+use oneclaw_context::plan::{self, Compaction, Culprit, Summaries, Summarise, Work};
+use oneclaw_context::summary::gate::{self, Accepted, Rejection};
 use oneclaw_context::summary::prompt::{Round, SummaryPlan};
 use oneclaw_context::{Conversation, Decision, Fixed, Inputs, Moment, Plan, Policy, Reason};
 use oneclaw_model::{Attachment, Body, Message, ModelLimits, Request, ToolStatus, Usage};
@@ -19,9 +20,6 @@ use std::rc::Rc;
 
 /// How often a request is planned anew because a compaction came between; as in the agent.
 const MOST_PLANS: usize = 6;
-/// Facts of a compaction are looked for one by one where they are at most this many, else in one of [`CHECK_EVERY`].
-const FEW_FACTS: usize = 400;
-const CHECK_EVERY: u64 = 8;
 /// Estimates are compared with the truth where the number of rows is a multiple of this.
 const SAMPLE_EVERY: u64 = 5;
 
@@ -38,7 +36,6 @@ pub struct Ours<'p> {
     /// The model that wrote the last reply.
     last_author: Option<usize>,
     rows: u64,
-    compactions: u64,
     pins: Pins,
     /// What the last request was taken for, at most, and what sizes were told by then.
     last_upper: u64,
@@ -60,7 +57,6 @@ impl<'p> Ours<'p> {
             limits: ModelLimits::default(),
             last_author: None,
             rows: 0,
-            compactions: 0,
             pins: Pins::default(),
             last_upper: 0,
             last_calibration: Calibration::default(),
@@ -102,9 +98,8 @@ impl<'p> Ours<'p> {
         self.say(Body::User { text: turn.user.clone(), attachments });
         if turn.is_pinned
             && let Some(row) = self.conversation.rows.last_mut()
-            && !self.pins.pin(row, policy, &limits, &tariff)
         {
-            world.tally.kept.pins_refused += 1;
+            self.pins.pin(row, policy, &limits, &tariff, &mut world.tally.kept);
         }
         Some(())
     }
@@ -112,10 +107,7 @@ impl<'p> Ours<'p> {
     fn answer(&mut self, turn: &Turn, world: &mut World<'_>) -> Result<(), Outcome> {
         let mut moment = Moment::BeforeSend;
         for round in &turn.rounds {
-            let calls: Vec<String> =
-                round.calls.iter().map(|c| format!("{}{}", c.name, c.arguments)).collect();
-            let said = format!("{}{}", round.text, calls.concat());
-            let answered = self.reply(world, moment, &said)?;
+            let answered = self.reply(world, moment, &round.said())?;
             self.take(&round.text, answered.usage, 1_000, world);
             self.run_tools(&round.calls, world);
             moment = Moment::AfterTools;
@@ -210,14 +202,22 @@ impl<'p> Ours<'p> {
                     self.keep(&plan, "");
                     return Ok(plan);
                 }
-                Decision::Irreducible { .. } => return Err(Outcome::RefusedByPolicy),
+                Decision::Irreducible { culprit, .. } => return Err(self.given_up(&plan, culprit)),
                 Decision::Compact(_) => self.compact(world, moment, plan)?,
             }
             if moment == Moment::Overflow {
                 moment = Moment::BeforeSend;
             }
         }
-        Err(Outcome::RefusedByPolicy)
+        Err(Outcome::Stuck)
+    }
+
+    /// Whether a plan that gives up does so for the one reason there may be: instructions, tools and the newest message
+    /// exceed the hard limit by their estimate.
+    fn given_up(&self, plan: &Plan, culprit: Culprit) -> Outcome {
+        let least = estimates::by_content(plan, &self.state(), self.conversation.model.as_ref());
+        let is_over = plan.budget.is_some_and(|budget| least.upper > budget.hard);
+        if culprit == Culprit::NewestMessage && is_over { Outcome::Declined } else { Outcome::Stuck }
     }
 
     /// Looks at the conversation once the reply is whole.
@@ -240,11 +240,9 @@ impl<'p> Ours<'p> {
     fn compact(&mut self, world: &mut World<'_>, moment: Moment, plan: Plan) -> Result<(), Outcome> {
         let Decision::Compact(compaction) = &plan.decision else { return Ok(()) };
         let writers = self.writers(compaction, world);
-        self.compactions += 1;
         let size = self.size_now(world, moment);
         if let Work::Local(_) = compaction.work {
-            world.compacted(self.model, size);
-            self.keep(&plan, "");
+            self.keep_local(world, &plan, size);
             return Ok(());
         }
         // With the chat's own model as writer the plan is the one that is there.
@@ -259,7 +257,7 @@ impl<'p> Ours<'p> {
             let Decision::Compact(compaction) = &plan.decision else { continue };
             let Work::Summarise(work) = &compaction.work else { continue };
             if let Some(accepted) = self.written(world, index, work) {
-                self.check_facts(&work.gate, &accepted, world);
+                facts::of_summary(&work.gate, &accepted.text, &mut world.tally.kept);
                 world.compacted(self.model, size);
                 self.keep(&plan, &accepted.text);
                 return Ok(());
@@ -267,12 +265,24 @@ impl<'p> Ours<'p> {
         }
         let plan = self.plan(moment, None, Summaries::Failed);
         match &plan.decision {
-            Decision::Compact(_) => world.compacted(self.model, size),
-            Decision::Send(_) => {}
-            Decision::Irreducible { .. } => return Err(Outcome::RefusedByPolicy),
+            Decision::Compact(_) => self.keep_local(world, &plan, size),
+            Decision::Send(_) => self.keep(&plan, ""),
+            Decision::Irreducible { .. } => {
+                world.tally.kept.compactions_failed += 1;
+                return Err(Outcome::Stuck);
+            }
         }
-        self.keep(&plan, "");
         Ok(())
+    }
+
+    /// A compaction that needs no model.
+    fn keep_local(&mut self, world: &mut World<'_>, plan: &Plan, size: u64) {
+        if let Some(model) = world.model(self.model) {
+            let tariff = self.tariff(model, self.model);
+            facts::of_local(&self.conversation, plan, self.policy, &tariff, &mut world.tally.kept);
+        }
+        world.compacted(self.model, size);
+        self.keep(plan, "");
     }
 
     /// The real size of the request as it would be without the compaction.
@@ -363,35 +373,21 @@ impl<'p> Ours<'p> {
         let frame = system.tokens(model.tokenizer, world.counter) + 3;
         let material: Vec<Rc<Item>> =
             request.messages.iter().map(|m| Rc::new(Item::new(Role::User, m.text()))).collect();
-        let output = Output::Asked(request.max_output.unwrap_or(0));
-        world.ask_summary(writer, &material, frame, self.policy.style, output).ok()
-    }
-
-    /// Every fact found in what is covered stands in the accepted text, or was counted as dropped.
-    fn check_facts(&self, gate: &Gate, accepted: &Accepted, world: &mut World<'_>) {
-        let facts: Vec<&String> = gate.facts.by_user.iter().chain(&gate.facts.by_others).collect();
-        if facts.len() > FEW_FACTS && !self.compactions.is_multiple_of(CHECK_EVERY) {
-            return;
-        }
-        let is_there = |fact: &&&String| {
-            let text = accepted.text.as_bytes();
-            memchr::memmem::find(text, fact.as_bytes()).is_some()
-                || memchr::memmem::find(text, oneclaw_context::escape::escape(fact).as_bytes()).is_some()
+        let request = SummaryRequest {
+            material: &material,
+            form: Form::Messages,
+            frame,
+            style: self.policy.style,
+            output: Output::Asked(request.max_output.unwrap_or(0)),
         };
-        let found = facts.iter().filter(is_there).count() as u64;
-        let missing = facts.len() as u64 - found;
-        let dropped = accepted.facts_dropped as u64;
-        let kept = &mut world.tally.kept;
-        kept.facts += found;
-        kept.facts_dropped += missing.min(dropped);
-        kept.facts_lost += missing.saturating_sub(dropped);
+        world.ask_summary(writer, &request).ok()
     }
 }
 
 impl Play for Ours<'_> {
     fn turn(&mut self, turn: &Turn, world: &mut World<'_>) -> Outcome {
         if self.begin(turn, world).is_none() {
-            return Outcome::RefusedByPolicy;
+            return Outcome::Stuck;
         }
         if let Err(outcome) = self.answer(turn, world) {
             return outcome;

@@ -1,11 +1,16 @@
-//! Whether what the user pinned stays readable: every pin that has room is in every request.
+//! Whether what the user pinned stays readable: every pin that has room is in every request. The room is worked out here: a
+//! tenth of the window for all pins, and what the request leaves of the hard limit.
 
+use crate::tally::Kept;
 use crate::world::World;
 use oneclaw_context::estimate::{MeasuredRow, Tariff};
+use oneclaw_context::summary::pins_block;
 use oneclaw_context::{Budget, Conversation, Policy, pins};
 use oneclaw_model::{Body, MessageId, ModelLimits};
 use std::collections::HashSet;
 
+/// The part of the window that is for pins, as a divisor.
+const SHARE: u64 = 10;
 /// What stands around pins where no summary does, in tokens, at most.
 const FRAME: u64 = 64;
 
@@ -16,21 +21,26 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// Pins a row as the agent would; false where there is no room for it.
+    /// Pins a row as the agent would.
     pub fn pin(
         &mut self,
         row: &mut MeasuredRow,
         policy: &Policy,
         limits: &ModelLimits,
         tariff: &Tariff,
-    ) -> bool {
-        let Some(budget) = Budget::of(limits, policy) else { return false };
-        if pins::check(&self.rows, row, policy, &budget, tariff).is_err() {
-            return false;
+        kept: &mut Kept,
+    ) {
+        let Some(budget) = Budget::of(limits, policy) else { return };
+        if pins::check(&self.rows, row, policy, &budget, tariff).is_ok() {
+            row.pinned = true;
+            self.rows.push(row.clone());
+            return;
         }
-        row.pinned = true;
-        self.rows.push(row.clone());
-        true
+        let needs: u64 = self.rows.iter().chain([&*row]).map(|row| size(row, tariff)).sum();
+        match needs <= budget.base / SHARE {
+            true => kept.pins_lost += 1,
+            false => kept.pins_refused += 1,
+        }
     }
 
     /// Looks for every pin in the request that was answered last, which the engine took for `upper` tokens. One that is
@@ -50,15 +60,14 @@ impl Pins {
         if missing.is_empty() {
             return;
         }
-        let share = policy.pin_share.of(budget.base);
-        let covered = conversation.pins.iter();
-        let with_room: HashSet<&MessageId> =
-            pins::carried(covered, share, tariff).into_iter().map(|row| &row.message.id).collect();
+        let is_missing = |row: &MeasuredRow| missing.iter().any(|m| m.message.id == row.message.id);
         let in_tail: HashSet<&MessageId> = conversation.rows.iter().map(|row| &row.message.id).collect();
+        let covered = self.rows.iter().filter(|row| !in_tail.contains(&row.message.id) && !is_missing(row));
+        let carried: u64 = covered.map(|row| size(row, tariff)).sum();
         for row in missing {
-            let needs = tariff.upper_text(&oneclaw_context::summary::pins_block([&row.message].into_iter()));
+            let needs = size(row, tariff);
             let had_room = in_tail.contains(&row.message.id)
-                || (with_room.contains(&row.message.id)
+                || (carried + needs <= budget.base / SHARE
                     && upper.saturating_add(needs + FRAME) <= budget.hard);
             match had_room {
                 true => world.tally.kept.pins_lost += 1,
@@ -66,6 +75,11 @@ impl Pins {
             }
         }
     }
+}
+
+/// What one pin takes beside a summary.
+fn size(row: &MeasuredRow, tariff: &Tariff) -> u64 {
+    tariff.upper_text(&pins_block([&row.message].into_iter()))
 }
 
 /// The planted sentence.

@@ -7,6 +7,7 @@ use crate::kinds::Kind;
 use crate::rng::Rng;
 use crate::texts::{CODE, NUMBERS, PAGES, PROSE, Texts, WIDE};
 use crate::tokens::Tokenizer;
+use crate::wire::call_text;
 use oneclaw_context::truncate::Shape;
 use oneclaw_model::{ModelId, ModelLimits, ToolSpec};
 use serde_json::json;
@@ -16,6 +17,11 @@ use std::rc::Rc;
 const MOST_OUTPUT: u64 = 16_384;
 /// The smallest window of a model that is switched to.
 const LEAST_WINDOW: u64 = 2_000;
+/// From this window on the user pastes a document now and then, whatever the kind: a few dozen turns of talk alone would
+/// never fill it.
+const LARGE_WINDOW: u64 = 400_000;
+/// Texts are scaled with the window, but not below this.
+const LEAST_SCALE: f64 = 0.35;
 /// Facts are looked for in one of so many turns.
 const PROBE_EVERY: u64 = 4;
 
@@ -87,6 +93,14 @@ pub struct Round {
     pub text: String,
     /// The calls, made side by side.
     pub calls: Vec<ToolUse>,
+}
+
+impl Round {
+    /// All that the model writes in it, as it is counted.
+    pub fn said(&self) -> String {
+        let calls = self.calls.iter().map(|call| call_text(call.name, &call.arguments));
+        format!("{}{}", self.text, calls.collect::<String>())
+    }
 }
 
 /// A message of the user and all that follows from it.
@@ -189,21 +203,31 @@ impl Writer<'_> {
             _ => (PROSE, CODE),
         };
         let probes = self.probes(number);
-        let mut user = self.text(speech, 12, 60);
-        if kind == Kind::Tables && self.rng.percent(30) {
+        let is_paste = kind == Kind::Paste && number % 17 == 4;
+        let is_burst = kind == Kind::Bursts && number % 23 >= 18;
+        let is_document = self.least >= LARGE_WINDOW && number % 6 == 3;
+        // What is pinned is short, however large the window is.
+        let is_pinned = number > 0 && !(is_paste || is_burst || is_document) && self.rng.percent(2);
+        let mut user = match is_pinned {
+            true => self.texts.draw(&mut self.rng, speech, 20),
+            false => self.text(speech, 12, 60),
+        };
+        if kind == Kind::Tables && !is_pinned && self.rng.percent(30) {
             user = format!("{user}\n{}", self.text(NUMBERS, 40, 400));
         }
-        if kind == Kind::Paste && number % 17 == 4 {
+        if is_paste {
             let share = self.rng.between(15, 110);
             let corpora = if self.rng.percent(50) { PAGES } else { CODE };
             user = format!("{user}\n{}", self.texts.draw(&mut self.rng, corpora, self.least * share / 100));
         }
-        let is_burst = kind == Kind::Bursts && number % 23 >= 18;
+        if is_document {
+            let tokens = self.least * self.rng.between(3, 8) / 100;
+            user = format!("{user}\n{}", self.texts.draw(&mut self.rng, results, tokens));
+        }
         if is_burst {
             let tokens = self.least * self.rng.between(6, 14) / 100;
             user = format!("{user}\n{}", self.texts.draw(&mut self.rng, CODE, tokens));
         }
-        let is_pinned = number > 0 && self.rng.percent(2) && user.len() < 600;
         if is_pinned || self.rng.percent(30) {
             let origin = if is_pinned { Origin::Pin } else { Origin::User };
             let sentence = self.plant(origin);
@@ -212,9 +236,8 @@ impl Writer<'_> {
         let pictures = self.pictures();
         let rounds = self.rounds(kind, results, is_burst);
         let reply = match kind {
-            Kind::Coding | Kind::Web => self.text(PROSE, 40, 200),
-            Kind::Cjk => self.text(WIDE, 60, 320),
-            _ => self.text(speech, 60, 320),
+            Kind::Coding | Kind::Web => self.reply(PROSE, 40, 200),
+            _ => self.reply(speech, 60, 320),
         };
         let model = self.model;
         self.script.turns.push(Turn { model, user, pictures, is_pinned, rounds, reply, probes });
@@ -291,8 +314,8 @@ impl Writer<'_> {
                 };
                 self.texts.draw(&mut self.rng, results, tokens)
             }
-            Kind::Coding if self.rng.percent(15) => self.text(results, 1_500, 6_000),
-            _ => self.text(results, 80, 900),
+            Kind::Coding if self.rng.percent(15) => self.returned(results, 1_500, 6_000),
+            _ => self.returned(results, 80, 900),
         };
         format!("{fact}{body}")
     }
@@ -314,11 +337,35 @@ impl Writer<'_> {
         self.rng.pick(sizes).copied().unwrap_or((512, 512))
     }
 
-    /// A text between so many tokens on a window of 16,000; more on larger ones, less on smaller ones.
+    /// A text between so many tokens on a window of 16,000; more on larger ones, which fill in as many turns, and somewhat
+    /// less on smaller ones.
     fn text(&mut self, corpora: &[&str], low: u64, high: u64) -> String {
-        let scale = (self.least as f64 / 16_000.0).sqrt().clamp(0.35, 8.0);
+        self.scaled(corpora, low, high, self.speech(), u64::MAX)
+    }
+
+    /// The same, and no longer than models answer.
+    fn reply(&mut self, corpora: &[&str], low: u64, high: u64) -> String {
+        let longest = self.script.models.iter().map(|m| m.max_output).min().unwrap_or(MOST_OUTPUT);
+        self.scaled(corpora, low, high, self.speech(), longest / 2)
+    }
+
+    /// What tools return grows more slowly than the window.
+    fn returned(&mut self, corpora: &[&str], low: u64, high: u64) -> String {
+        self.scaled(corpora, low, high, self.share().sqrt().max(LEAST_SCALE), u64::MAX)
+    }
+
+    /// The smallest window as a share of 16,000.
+    fn share(&self) -> f64 {
+        self.least as f64 / 16_000.0
+    }
+
+    fn speech(&self) -> f64 {
+        self.share().max(self.share().sqrt()).max(LEAST_SCALE)
+    }
+
+    fn scaled(&mut self, corpora: &[&str], low: u64, high: u64, scale: f64, most: u64) -> String {
         let tokens = (self.rng.between(low, high) as f64 * scale) as u64;
-        self.texts.draw(&mut self.rng, corpora, tokens.max(4))
+        self.texts.draw(&mut self.rng, corpora, tokens.clamp(4, most))
     }
 
     /// A sentence with a new fact.

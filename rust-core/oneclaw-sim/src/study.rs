@@ -4,12 +4,13 @@
 //! change how long it takes, not what comes out.
 
 use crate::contender::Contender;
-use crate::estimates::{self, ClassErrors, Estimates};
+use crate::estimates;
 use crate::kinds::{KINDS, Kind};
+use crate::results::{self, Gathered};
 use crate::rng::Rng;
 use crate::script::Script;
 use crate::summariser::{WRITERS, Writer};
-use crate::tally::{Point, Tally, TurnCost};
+use crate::tally::TurnCost;
 use crate::texts::Texts;
 use crate::tokens::{Counter, Tokenizer};
 use crate::world::World;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub use crate::results::{Cell, Drawing, KindErrors, Pair, Results};
 
 /// No conversation is longer.
 const MOST_TURNS: u64 = 400;
@@ -56,128 +59,6 @@ pub enum StudyFault {
     /// No tokenizer, no truth.
     #[error("the tokenizer's vocabulary cannot be read")]
     NoTokenizer,
-}
-
-/// The figures of one policy on one kind, window and writer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    /// The policy.
-    pub policy: Contender,
-    /// The kind.
-    pub kind: Kind,
-    /// The window.
-    pub window: u64,
-    /// Who wrote the summaries.
-    pub writer: Writer,
-    /// What was counted.
-    pub tally: Tally,
-}
-
-/// A preset of ours and its document on the turns that both completed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pair {
-    /// Our preset.
-    pub preset: Contender,
-    /// The kind.
-    pub kind: Kind,
-    /// The window.
-    pub window: u64,
-    /// Turns that both completed.
-    pub turns: u64,
-    /// Turns that only ours completed.
-    pub only_ours: u64,
-    /// Turns that only the document completed.
-    pub only_document: u64,
-    /// Prompt tokens of ours, summaries included.
-    pub ours: u64,
-    /// Those of the document.
-    pub document: u64,
-    /// Ours, those from a cache at a tenth.
-    pub ours_paid: u64,
-    /// The document's.
-    pub document_paid: u64,
-}
-
-/// The requests of one conversation under one policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Drawing {
-    /// The policy.
-    pub policy: Contender,
-    /// Its requests.
-    pub points: Vec<Point>,
-}
-
-/// How far estimates were off in conversations of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct KindErrors {
-    /// The kind.
-    pub kind: Kind,
-    /// By each way of estimating.
-    pub errors: Estimates,
-}
-
-/// What came of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Results {
-    /// What was run.
-    pub study: Study,
-    /// Figures of the comparison.
-    pub cells: Vec<Cell>,
-    /// Ours against the documents, turn by turn.
-    pub pairs: Vec<Pair>,
-    /// Figures of our default alone.
-    pub soak: Vec<Cell>,
-    /// The conversation that is drawn: its kind, window, and requests by policy.
-    pub drawn_kind: Kind,
-    /// Its window.
-    pub drawn_window: u64,
-    /// Its requests.
-    pub drawings: Vec<Drawing>,
-    /// Estimates in conversations.
-    pub by_kind: Vec<KindErrors>,
-    /// Estimates of texts.
-    pub by_class: Vec<ClassErrors>,
-}
-
-impl Results {
-    /// All figures of a policy, as far as a cell is wanted.
-    pub fn total(&self, policy: Contender, is_wanted: impl Fn(&Cell) -> bool) -> Tally {
-        sum(self.cells.iter().filter(|cell| cell.policy == policy && is_wanted(cell)))
-    }
-
-    /// All figures of our default alone.
-    pub fn soak_total(&self) -> Tally {
-        sum(self.soak.iter())
-    }
-
-    /// A preset against its document over all kinds and windows.
-    pub fn pair(&self, preset: Contender, is_wanted: impl Fn(&Pair) -> bool) -> Option<Pair> {
-        let mut pairs = self.pairs.iter().filter(|pair| pair.preset == preset && is_wanted(pair));
-        let first = *pairs.next()?;
-        Some(pairs.fold(first, Pair::plus))
-    }
-}
-
-impl Pair {
-    /// Both together; kind and window are those of the first.
-    fn plus(self, other: &Self) -> Self {
-        Self {
-            turns: self.turns + other.turns,
-            only_ours: self.only_ours + other.only_ours,
-            only_document: self.only_document + other.only_document,
-            ours: self.ours + other.ours,
-            document: self.document + other.document,
-            ours_paid: self.ours_paid + other.ours_paid,
-            document_paid: self.document_paid + other.document_paid,
-            ..self
-        }
-    }
-}
-
-fn sum<'a>(cells: impl Iterator<Item = &'a Cell>) -> Tally {
-    let mut total = Tally::default();
-    cells.for_each(|cell| total.add(&cell.tally));
-    total
 }
 
 impl Study {
@@ -280,7 +161,7 @@ impl Study {
         let mut all = Gathered::default();
         done.into_iter().for_each(|(_, gathered)| all.merge(gathered));
         all.cells.sort_by_key(|cell| (cell.policy, cell.window, cell.kind, cell.writer));
-        all.pairs.sort_by_key(|pair| (pair.preset, pair.window, pair.kind));
+        all.pairs.sort_by_key(|pair| (pair.preset, pair.document, pair.window, pair.kind, pair.writer));
         all.by_kind.sort_by_key(|errors| errors.kind);
         all
     }
@@ -319,7 +200,7 @@ impl Study {
                 gathered.by_kind.extend(play.estimates().map(|errors| KindErrors { kind, errors }));
                 progress(job.turns);
             }
-            gathered.pairs.extend(pairs(job, &costs));
+            gathered.pairs.extend(results::pairs(job.kind, job.window, writer, &costs));
         }
         gathered
     }
@@ -364,74 +245,4 @@ struct Job {
     window: u64,
     index: u64,
     turns: u64,
-}
-
-fn pairs(job: &Job, costs: &[(Contender, Vec<TurnCost>)]) -> Vec<Pair> {
-    let of = |policy: Contender| costs.iter().find(|(p, _)| *p == policy).map(|(_, costs)| costs);
-    let pair = |(preset, ours): &(Contender, Vec<TurnCost>)| {
-        let document = of(preset.document()?)?;
-        let mut pair = Pair {
-            preset: *preset,
-            kind: job.kind,
-            window: job.window,
-            turns: 0,
-            only_ours: 0,
-            only_document: 0,
-            ours: 0,
-            document: 0,
-            ours_paid: 0,
-            document_paid: 0,
-        };
-        for (a, b) in ours.iter().zip(document) {
-            match (a.is_completed, b.is_completed) {
-                (true, true) => {
-                    pair.turns += 1;
-                    pair.ours += a.tokens;
-                    pair.document += b.tokens;
-                    pair.ours_paid += a.paid;
-                    pair.document_paid += b.paid;
-                }
-                (true, false) => pair.only_ours += 1,
-                (false, true) => pair.only_document += 1,
-                (false, false) => {}
-            }
-        }
-        Some(pair)
-    };
-    costs.iter().filter_map(pair).collect()
-}
-
-/// Results on their way.
-#[derive(Debug, Default)]
-struct Gathered {
-    cells: Vec<Cell>,
-    pairs: Vec<Pair>,
-    by_kind: Vec<KindErrors>,
-}
-
-impl Gathered {
-    fn merge(&mut self, other: Self) {
-        for cell in other.cells {
-            let same = |c: &&mut Cell| {
-                (c.policy, c.kind, c.window, c.writer) == (cell.policy, cell.kind, cell.window, cell.writer)
-            };
-            match self.cells.iter_mut().find(same) {
-                Some(known) => known.tally.add(&cell.tally),
-                None => self.cells.push(cell),
-            }
-        }
-        for pair in other.pairs {
-            let same = |p: &&mut Pair| (p.preset, p.kind, p.window) == (pair.preset, pair.kind, pair.window);
-            match self.pairs.iter_mut().find(same) {
-                Some(known) => *known = known.plus(&pair),
-                None => self.pairs.push(pair),
-            }
-        }
-        for errors in other.by_kind {
-            match self.by_kind.iter_mut().find(|known| known.kind == errors.kind) {
-                Some(known) => known.errors.merge(&errors.errors),
-                None => self.by_kind.push(errors),
-            }
-        }
-    }
 }

@@ -35,28 +35,43 @@ pub struct FactsSeen {
 }
 
 impl FactsSeen {
-    fn add(&mut self, other: &Self) {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
         self.user.add(other.user);
         self.tool.add(other.tool);
         self.pins.add(other.pins);
     }
 }
 
-/// What only our engine can be asked: what became of facts and pins in each compaction.
+/// What became of facts and pins under our presets, as the harness itself finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Kept {
-    /// Facts found in covered rows that stand in the accepted text.
+    /// Facts found in covered rows that stand in the text that replaces them.
     pub facts: u64,
-    /// Facts that had no room; the engine counts them.
+    /// Facts left out: with one more of them the block would exceed its room.
     pub facts_dropped: u64,
-    /// Facts that had room and are gone. A fault.
+    /// Facts left out although there was room for them. A fault.
     pub facts_lost: u64,
     /// Pins the user was refused, as they would take too much.
     pub pins_refused: u64,
     /// Pins left out of a request that had no room for them.
     pub pins_dropped: u64,
-    /// Pins that had room and are not in the request. A fault.
+    /// Pins refused or left out although there was room for them. A fault.
     pub pins_lost: u64,
+    /// Compactions that were decided on and could not be made. A fault.
+    pub compactions_failed: u64,
+}
+
+impl Kept {
+    fn add(&mut self, other: &Self) {
+        self.facts += other.facts;
+        self.facts_dropped += other.facts_dropped;
+        self.facts_lost += other.facts_lost;
+        self.pins_refused += other.pins_refused;
+        self.pins_dropped += other.pins_dropped;
+        self.pins_lost += other.pins_lost;
+        self.compactions_failed += other.compactions_failed;
+    }
 }
 
 /// Everything measured of a policy.
@@ -70,11 +85,16 @@ pub struct Tally {
     pub turns: u64,
     /// Turns in which the user got no answer, impossible ones aside.
     pub failed: u64,
-    /// Of these: turns that the policy itself refused, saying what is too big.
-    pub refused: u64,
+    /// Of these: turns that the policy declined, and really instructions, tools and the newest message leave less than the
+    /// room for the reply.
+    pub declined: u64,
+    /// Turns that the policy declined for the same reason, though by the real count they would have fitted.
+    pub declined_early: u64,
+    /// The smallest newest message of all declined turns, as a share of the window, in millionths.
+    pub least_declined_ppm: Option<u64>,
     /// Turns that no policy can make fit: instructions, tools and the newest message alone exceed the window.
     pub impossible: u64,
-    /// Turns whose reply was cut as the prompt left no room for it.
+    /// Replies cut as the prompt left no room for them.
     pub cut: u64,
     /// Requests of the chat that were sent.
     pub requests: u64,
@@ -82,7 +102,7 @@ pub struct Tally {
     pub rejected: u64,
     /// Of these: refused for calls and results that do not belong together.
     pub malformed: u64,
-    /// Tool results sent without their call.
+    /// Tool results sent without their call, each counted once however often it was sent.
     pub orphans: u64,
     /// Requests for a summary.
     pub summary_calls: u64,
@@ -120,7 +140,10 @@ impl Tally {
         self.dead += other.dead;
         self.turns += other.turns;
         self.failed += other.failed;
-        self.refused += other.refused;
+        self.declined += other.declined;
+        self.declined_early += other.declined_early;
+        let least = self.least_declined_ppm.into_iter().chain(other.least_declined_ppm);
+        self.least_declined_ppm = least.min();
         self.impossible += other.impossible;
         self.cut += other.cut;
         self.requests += other.requests;
@@ -137,12 +160,7 @@ impl Tally {
         self.largest_ppm = self.largest_ppm.max(other.largest_ppm);
         self.loops += other.loops;
         self.facts.add(&other.facts);
-        self.kept.facts += other.kept.facts;
-        self.kept.facts_dropped += other.kept.facts_dropped;
-        self.kept.facts_lost += other.kept.facts_lost;
-        self.kept.pins_refused += other.kept.pins_refused;
-        self.kept.pins_dropped += other.kept.pins_dropped;
-        self.kept.pins_lost += other.kept.pins_lost;
+        self.kept.add(&other.kept);
     }
 
     /// All prompt tokens, summaries included.
@@ -168,19 +186,57 @@ impl Tally {
 
     /// Turns that were answered.
     pub fn completed(&self) -> u64 {
-        self.turns - self.failed - self.impossible
+        self.turns.saturating_sub(self.failed + self.impossible)
+    }
+
+    /// Turns that failed for another reason than a newest message that is too big.
+    pub fn failed_for_nothing(&self) -> u64 {
+        self.failed.saturating_sub(self.declined + self.declined_early)
     }
 }
 
-/// What one turn cost, for the comparison turn by turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TurnCost {
-    /// Whether the user got an answer.
-    pub is_completed: bool,
+/// What policies are compared by, turn by turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sums {
     /// Prompt tokens, summaries included.
     pub tokens: u64,
     /// The same with those from a cache at a tenth.
     pub paid: u64,
+    /// Requests for a summary.
+    pub summary_calls: u64,
+    /// Compactions.
+    pub compactions: u64,
+    /// Sum over compactions of the share of the window that was still unused, in millionths.
+    pub wasted_ppm: u64,
+    /// Compactions made before a tenth of the window was added since the last one.
+    pub loops: u64,
+    /// Replies cut as the prompt left no room for them.
+    pub cut: u64,
+    /// Planted facts.
+    pub facts: FactsSeen,
+}
+
+impl Sums {
+    /// Adds another turn.
+    pub fn add(&mut self, other: &Self) {
+        self.tokens += other.tokens;
+        self.paid += other.paid;
+        self.summary_calls += other.summary_calls;
+        self.compactions += other.compactions;
+        self.wasted_ppm += other.wasted_ppm;
+        self.loops += other.loops;
+        self.cut += other.cut;
+        self.facts.add(&other.facts);
+    }
+}
+
+/// One turn, for the comparison turn by turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TurnCost {
+    /// Whether the user got an answer.
+    pub is_completed: bool,
+    /// What was counted in it.
+    pub sums: Sums,
 }
 
 /// A request as the chart of request sizes shows it.

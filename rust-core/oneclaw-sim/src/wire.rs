@@ -86,14 +86,24 @@ impl Item {
         if let Some(Some(tokens)) = counted.get(tokenizer.index()) {
             return *tokens;
         }
-        let calls: u64 = self.calls.iter().map(|call| counter.count(tokenizer, &call.text) + PER_CALL).sum();
-        let pictures: u64 = self.pictures.iter().map(|size| picture(*size)).sum();
-        let tokens = PER_MESSAGE + counter.count(tokenizer, &self.text) + calls + pictures;
+        let calls: u64 = self.calls.iter().map(|call| counter.count(tokenizer, &call.text)).sum();
+        let tokens = counter.count(tokenizer, &self.text) + calls + self.around();
         if let Some(place) = counted.get_mut(tokenizer.index()) {
             *place = Some(tokens);
         }
         self.counted.set(counted);
         tokens
+    }
+
+    /// What its words cost as part of a transcript.
+    pub fn words(&self, tokenizer: Tokenizer, counter: &mut Counter) -> u64 {
+        self.tokens(tokenizer, counter) - self.around()
+    }
+
+    /// What it costs besides its words.
+    fn around(&self) -> u64 {
+        let pictures: u64 = self.pictures.iter().map(|size| picture(*size)).sum();
+        PER_MESSAGE + PER_CALL * self.calls.len() as u64 + pictures
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -129,10 +139,10 @@ pub struct Prompt {
 }
 
 /// What is wrong with the calls and results of a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Faults {
-    /// Results whose call is not in the message before them.
-    pub orphans: u64,
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Faults<'p> {
+    /// Results whose call is not in the message before them, by the name of the call.
+    pub orphans: Vec<&'p str>,
     /// Calls that no result follows.
     pub unanswered: u64,
 }
@@ -154,14 +164,14 @@ impl Prompt {
     }
 
     /// What services refuse a prompt for besides its size.
-    pub fn faults(&self) -> Faults {
+    pub fn faults(&self) -> Faults<'_> {
         let mut faults = Faults::default();
         let mut open: Vec<&str> = vec![];
         for item in &self.items {
             match &item.answers {
                 Some(call) => match open.iter().position(|id| *id == call.as_str()) {
                     Some(place) => drop(open.swap_remove(place)),
-                    None => faults.orphans += 1,
+                    None => faults.orphans.push(call),
                 },
                 None => {
                     faults.unanswered += open.len() as u64;
@@ -244,11 +254,23 @@ mod tests {
         };
         let result = |id: &str| Rc::new(Item { answers: Some(id.into()), ..Item::new(Role::Result, "r") });
         let user = Rc::new(Item::new(Role::User, "u"));
-        let faults = |items: &[&Rc<Item>]| {
-            Prompt { items: items.iter().map(|i| (*i).clone()).collect(), ..Prompt::default() }.faults()
+        let prompt = |items: &[&Rc<Item>]| Prompt {
+            items: items.iter().map(|i| (*i).clone()).collect(),
+            ..Prompt::default()
         };
-        assert_eq!(faults(&[&user, &call("a"), &result("a"), &user]), Faults::default());
-        assert_eq!(faults(&[&result("a"), &user]), Faults { orphans: 1, unanswered: 0 });
-        assert_eq!(faults(&[&call("a"), &user, &result("a")]), Faults { orphans: 1, unanswered: 1 });
+        assert_eq!(prompt(&[&user, &call("a"), &result("a"), &user]).faults(), Faults::default());
+        let torn = Faults { orphans: vec!["a"], unanswered: 0 };
+        assert_eq!(prompt(&[&result("a"), &user]).faults(), torn);
+        assert_eq!(prompt(&[&call("a"), &user, &result("a")]).faults(), Faults { unanswered: 1, ..torn });
+    }
+
+    #[test]
+    fn a_transcript_has_neither_pictures_nor_anything_around_its_messages() {
+        let mut counter = Counter::default();
+        let call = CallText { id: "a".into(), text: "f\n{}".into() };
+        let item = Item::new(Role::User, "two words").calling(vec![call]).showing(vec![(1_024, 1_024)]);
+        let words = counter.count(Tokenizer::O200k, "two words") + counter.count(Tokenizer::O200k, "f\n{}");
+        assert_eq!(item.words(Tokenizer::O200k, &mut counter), words);
+        assert_eq!(item.tokens(Tokenizer::O200k, &mut counter), words + PER_MESSAGE + PER_CALL + 765);
     }
 }

@@ -6,11 +6,12 @@
 use crate::rng::Rng;
 use crate::script::{ModelSpec, Origin, Script, Turn};
 use crate::summariser::{Summariser, Writer, Written};
-use crate::tally::{Point, Seen, Tally, TurnCost, cost_of_cached};
+use crate::tally::{FactsSeen, Point, Sums, Tally, TurnCost, cost_of_cached};
 use crate::tokens::Counter;
 use crate::wire::{Item, Prompt, Role, tools_tokens};
 use oneclaw_context::policy::Style;
 use oneclaw_model::Usage;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Services cache no prefix shorter than this.
@@ -55,7 +56,9 @@ pub struct World<'a> {
     last: Vec<Prompt>,
     /// The last prompt that was answered at all in this turn.
     answered: Option<Prompt>,
-    turn: TurnCost,
+    turn: Sums,
+    /// The calls whose results were sent without them.
+    orphaned: HashSet<String>,
     last_compaction: Option<LastCompaction>,
     failed_in_a_row: u64,
     /// The figures.
@@ -77,7 +80,8 @@ impl<'a> World<'a> {
             summariser: Summariser::new(writer, rng),
             last: script.models.iter().map(|_| Prompt::default()).collect(),
             answered: None,
-            turn: TurnCost::default(),
+            turn: Sums::default(),
+            orphaned: HashSet::new(),
             last_compaction: None,
             failed_in_a_row: 0,
             tally: Tally { conversations: 1, ..Tally::default() },
@@ -107,9 +111,11 @@ impl<'a> World<'a> {
         let size = prompt.tokens(model.tokenizer, self.counter);
         let faults = prompt.faults();
         self.tally.requests += 1;
-        self.tally.orphans += faults.orphans;
+        let orphaned = &mut self.orphaned;
+        let new = faults.orphans.iter().filter(|call| orphaned.insert((**call).to_owned())).count();
+        self.tally.orphans += new as u64;
         let is_too_long = size.saturating_add(prompt.max_output.unwrap_or(0)) > model.window;
-        let is_malformed = faults.orphans + faults.unanswered > 0;
+        let is_malformed = !faults.orphans.is_empty() || faults.unanswered > 0;
         if let Some(last) = &mut self.last_compaction {
             last.first.get_or_insert(size);
         }
@@ -144,24 +150,23 @@ impl<'a> World<'a> {
         let kept_milli = if output <= room { 1_000 } else { room * 1_000 / output.max(1) };
         if kept_milli < 1_000 {
             self.tally.cut += 1;
+            self.turn.cut += 1;
         }
         Ok(Answered { usage, kept_milli })
     }
 
-    /// Asks a model for a summary of the material: `frame` tokens of instructions and labels come on top of it.
-    pub fn ask_summary(
-        &mut self,
-        index: usize,
-        material: &[Rc<Item>],
-        frame: u64,
-        style: Style,
-        output: Output,
-    ) -> Result<Written, Refusal> {
+    /// Asks a model for a summary.
+    pub fn ask_summary(&mut self, index: usize, request: &SummaryRequest<'_>) -> Result<Written, Refusal> {
         let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
-        let tokens: u64 = material.iter().map(|item| item.tokens(model.tokenizer, self.counter)).sum();
-        let size = tokens + frame;
+        let (tokenizer, counter) = (model.tokenizer, &mut *self.counter);
+        let tokens = |item: &Rc<Item>| match request.form {
+            Form::Messages => item.tokens(tokenizer, counter),
+            Form::Transcript { label } => item.words(tokenizer, counter) + label,
+        };
+        let size = request.material.iter().map(tokens).sum::<u64>() + request.frame;
         self.tally.summary_calls += 1;
-        let asked = match output {
+        self.turn.summary_calls += 1;
+        let asked = match request.output {
             Output::Asked(tokens) => tokens,
             Output::Unsaid(_) => 0,
         };
@@ -172,10 +177,10 @@ impl<'a> World<'a> {
         self.tally.summary_tokens += size;
         self.turn.tokens += size;
         self.turn.paid += size;
-        let (Output::Asked(cap) | Output::Unsaid(cap)) = output;
+        let (Output::Asked(cap) | Output::Unsaid(cap)) = request.output;
         let cap = cap.min(model.window - size);
-        let texts = material.iter().map(|item| item.text.as_ref());
-        Ok(self.summariser.write(texts, style, cap, self.counter))
+        let texts = request.material.iter().map(|item| item.text.as_ref());
+        Ok(self.summariser.write(texts, request.style, cap, model.tokenizer, self.counter))
     }
 
     /// Whether the last prompt that was answered in this turn has this text; `None` where none was.
@@ -187,6 +192,7 @@ impl<'a> World<'a> {
     pub fn compacted(&mut self, index: usize, size: u64) {
         let window = self.model(index).map_or(1, |model| model.window.max(1));
         self.tally.compactions += 1;
+        self.turn.compactions += 1;
         let turn = self.costs.len();
         if let Some(last) = self.last_compaction.filter(|last| last.model == index) {
             let is_loop = match last.first {
@@ -194,49 +200,66 @@ impl<'a> World<'a> {
                 None => last.turn == turn,
             };
             self.tally.loops += u64::from(is_loop);
+            self.turn.loops += u64::from(is_loop);
         }
         self.last_compaction = Some(LastCompaction { model: index, turn, first: None });
-        self.tally.wasted_ppm += window.saturating_sub(size) * 1_000_000 / window;
+        let wasted = window.saturating_sub(size) * 1_000_000 / window;
+        self.tally.wasted_ppm += wasted;
+        self.turn.wasted_ppm += wasted;
     }
 
     /// Ends a turn: what was seen in it, how it went.
     pub fn end_turn(&mut self, turn: &Turn, outcome: Outcome) {
         let is_completed = outcome == Outcome::Answered;
-        let is_impossible = !is_completed && self.is_impossible(turn);
         self.tally.turns += 1;
-        self.tally.impossible += u64::from(is_impossible);
-        self.tally.failed += u64::from(!is_completed && !is_impossible);
-        self.tally.refused += u64::from(outcome == Outcome::RefusedByPolicy && !is_impossible);
+        if !is_completed {
+            self.failed(turn, outcome);
+        }
         let prompt = self.answered.take().filter(|_| is_completed);
+        let mut facts = FactsSeen::default();
         for fact in turn.probes.iter().filter_map(|place| self.script.facts.get(*place)) {
-            let is_seen = prompt.as_ref().is_some_and(|prompt| prompt.shows(&fact.value));
-            let facts = &mut self.tally.facts;
             let list = match fact.origin {
                 Origin::User => &mut facts.user,
                 Origin::Tool => &mut facts.tool,
                 Origin::Pin => &mut facts.pins,
             };
-            let Seen { asked, seen } = list;
-            *asked += 1;
-            *seen += u64::from(is_seen);
+            list.asked += 1;
+            list.seen += u64::from(prompt.as_ref().is_some_and(|prompt| prompt.shows(&fact.value)));
         }
+        self.tally.facts.add(&facts);
+        self.turn.facts = facts;
         self.failed_in_a_row = if is_completed { 0 } else { self.failed_in_a_row + 1 };
-        self.costs.push(TurnCost { is_completed, ..std::mem::take(&mut self.turn) });
+        self.costs.push(TurnCost { is_completed, sums: std::mem::take(&mut self.turn) });
+    }
+
+    /// Finds out whose fault a failed turn is, by the real count of what no policy can leave out.
+    fn failed(&mut self, turn: &Turn, outcome: Outcome) {
+        let Some(model) = self.model(turn.model) else { return };
+        let system = Rc::new(Item::new(Role::System, self.script.system.as_str()));
+        let user = Item::new(Role::User, turn.user.as_str()).showing(turn.pictures.clone());
+        let message = user.tokens(model.tokenizer, self.counter);
+        let prompt =
+            Prompt { items: vec![system, Rc::new(user)], tools: self.tools(turn.model), max_output: None };
+        let least = prompt.tokens(model.tokenizer, self.counter);
+        let tally = &mut self.tally;
+        if least > model.window {
+            tally.impossible += 1;
+            return;
+        }
+        tally.failed += 1;
+        if outcome == Outcome::Declined {
+            match least > model.window - model.max_output {
+                true => tally.declined += 1,
+                false => tally.declined_early += 1,
+            }
+            let share = message * 1_000_000 / model.window.max(1);
+            tally.least_declined_ppm = Some(tally.least_declined_ppm.map_or(share, |known| known.min(share)));
+        }
     }
 
     /// Ends the conversation.
     pub fn end(&mut self) {
         self.tally.dead += u64::from(self.failed_in_a_row >= DEAD_AFTER);
-    }
-
-    /// Whether instructions, tools and what the user wrote already exceed the window.
-    fn is_impossible(&mut self, turn: &Turn) -> bool {
-        let Some(model) = self.model(turn.model) else { return false };
-        let system = Rc::new(Item::new(Role::System, self.script.system.as_str()));
-        let user = Item::new(Role::User, turn.user.as_str()).showing(turn.pictures.clone());
-        let prompt =
-            Prompt { items: vec![system, Rc::new(user)], tools: self.tools(turn.model), max_output: None };
-        prompt.tokens(model.tokenizer, self.counter) > model.window
     }
 }
 
@@ -247,6 +270,33 @@ struct LastCompaction {
     turn: usize,
     /// The size of the first request after it.
     first: Option<u64>,
+}
+
+/// A request for a summary.
+#[derive(Debug)]
+pub struct SummaryRequest<'m> {
+    /// What is summarised.
+    pub material: &'m [Rc<Item>],
+    /// How it is sent.
+    pub form: Form,
+    /// Tokens of instructions around it.
+    pub frame: u64,
+    /// The form of the answer.
+    pub style: Style,
+    /// Its length.
+    pub output: Output,
+}
+
+/// How the material of a summary request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As messages, pictures included.
+    Messages,
+    /// As one text without pictures, so many tokens for the label before each message.
+    Transcript {
+        /// The tokens.
+        label: u64,
+    },
 }
 
 /// The output that a summary request is written for.
@@ -265,8 +315,10 @@ pub enum Outcome {
     Answered,
     /// The service refused.
     Refused,
-    /// The policy refused before anything was sent.
-    RefusedByPolicy,
+    /// The policy sent nothing: what the user wrote leaves no room for a reply.
+    Declined,
+    /// The policy sent nothing, for whatever other reason.
+    Stuck,
 }
 
 /// As much of a reply as there was room for.

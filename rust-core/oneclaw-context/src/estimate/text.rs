@@ -161,6 +161,7 @@ fn grade(value: u32, steps: [u32; 3]) -> usize {
 }
 
 /// What has to be remembered between two characters.
+#[derive(Debug, Clone, Copy)]
 struct Walker {
     kind: usize,
     last: char,
@@ -321,22 +322,54 @@ const FLOOR_MILLI: u64 = 2000;
 /// Every character adds something that is never negative and depends only on what stands before it, so
 /// appending never lowers `upper_milli`; it stays at or below the number of UTF-8 bytes.
 pub fn measure(text: &str) -> TextMeasure {
-    let mut walker = Walker::new();
-    let (mut expected, mut likely, mut hard) = (0_u64, 0_u64, 0_u64);
-    for ch in text.chars() {
-        let (cell, bound) = walker.step(ch);
-        let [mean, high] = COST.get(cell).copied().unwrap_or([1000, 1000]);
-        expected += u64::from(mean);
-        if bound == 0 {
-            likely += u64::from(high);
-        } else {
-            hard += u64::from(bound) * 1000;
-        }
+    Growing::default().with(text).measure()
+}
+
+/// A text that is measured while it grows. Its pieces, measured one by one, would cost more: what chance can do to a short
+/// text is added to each of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Growing {
+    walker: Walker,
+    expected: u64,
+    likely: u64,
+    hard: u64,
+    bytes: u64,
+    digits: u64,
+}
+
+impl Default for Growing {
+    fn default() -> Self {
+        Self { walker: Walker::new(), expected: 0, likely: 0, hard: 0, bytes: 0, digits: 0 }
     }
-    let slack = likely * MARGIN_PERCENT / 100 + (likely * 1000).isqrt() * SPREAD_PERCENT / 100 + FLOOR_MILLI;
-    let upper_milli = (hard + likely + slack).min(text.len() as u64 * 1000);
-    let digits = text.bytes().filter(u8::is_ascii_digit).count() as u64;
-    TextMeasure { expected_milli: expected.min(upper_milli), upper_milli, digits }
+}
+
+impl Growing {
+    /// The text and one more piece.
+    pub fn with(self, piece: &str) -> Self {
+        let Self { mut walker, mut expected, mut likely, mut hard, bytes, digits } = self;
+        for ch in piece.chars() {
+            let (cell, bound) = walker.step(ch);
+            let [mean, high] = COST.get(cell).copied().unwrap_or([1000, 1000]);
+            expected += u64::from(mean);
+            if bound == 0 {
+                likely += u64::from(high);
+            } else {
+                hard += u64::from(bound) * 1000;
+            }
+        }
+        let bytes = bytes + piece.len() as u64;
+        let digits = digits + piece.bytes().filter(u8::is_ascii_digit).count() as u64;
+        Self { walker, expected, likely, hard, bytes, digits }
+    }
+
+    /// What it costs so far.
+    pub fn measure(&self) -> TextMeasure {
+        let Self { expected, likely, hard, bytes, digits, .. } = *self;
+        let slack =
+            likely * MARGIN_PERCENT / 100 + (likely * 1000).isqrt() * SPREAD_PERCENT / 100 + FLOOR_MILLI;
+        let upper_milli = (hard + likely + slack).min(bytes * 1000);
+        TextMeasure { expected_milli: expected.min(upper_milli), upper_milli, digits }
+    }
 }
 
 #[cfg(test)]

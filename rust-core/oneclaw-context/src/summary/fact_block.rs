@@ -2,7 +2,9 @@
 
 use super::facts;
 use crate::escape::escape;
+use crate::estimate::text::Growing;
 use crate::estimate::{MeasuredRow, Tariff};
+use memchr::memmem;
 use oneclaw_model::Body;
 use std::collections::HashSet;
 
@@ -87,29 +89,34 @@ impl Facts {
     /// come first, of each kind the newest.
     pub fn missing_from(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
         let mut aim = room;
+        let mut step = 1;
         loop {
             let block = self.block_of(text, aim, tariff);
-            // Lines side by side can cost more than each alone.
-            if tariff.upper_text(&block.text) <= room {
+            let over = tariff.upper_text(&block.text).saturating_sub(room);
+            if over == 0 {
                 return block;
             }
-            aim = aim * 9 / 10;
+            // In the order they stand in, lines can cost a little more than in the order they were chosen in.
+            step = over.max(step * 2);
+            aim = aim.saturating_sub(step);
         }
     }
 
     fn block_of(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
-        let mut left = room.saturating_sub(tariff.upper_text(BY_USER) + tariff.upper_text(BY_OTHERS) + 4);
+        let mut size = Growing::default();
         let mut block = FactBlock::default();
         for (header, list) in [(BY_USER, &self.by_user), (BY_OTHERS, &self.by_others)] {
-            let mut lines = Vec::new();
+            let mut head = size.with("\n\n").with(header);
+            let (mut lines, mut taken) = (Vec::new(), String::new());
             for fact in list.iter().rev() {
-                if mentions(text, fact) || lines.iter().any(|line: &String| mentions(line, fact)) {
+                if mentions(text, fact) || mentions(&taken, fact) {
                     continue;
                 }
                 let line = format!("\n- {}", escape(fact));
-                let size = tariff.upper_text(&line);
-                if size <= left {
-                    left -= size;
+                let with = head.with(&line);
+                if tariff.upper(tariff.text(with.measure())) <= room {
+                    (size, head) = (with, with);
+                    taken.push_str(&line);
                     lines.push(line);
                 } else {
                     block.dropped += 1;
@@ -154,10 +161,10 @@ fn parted(summary: &str) -> (&str, &str) {
 /// Whether a text has the fact as such, not as part of a longer word or number.
 fn mentions(text: &str, fact: &str) -> bool {
     // Scripts without spaces have no word edges to look at.
-    let is_word = |c: char| c.is_alphanumeric() && c < '\u{2e80}';
+    let is_word = |c: char| c < '\u{2e80}' && c.is_alphanumeric();
     let starts_in_word = fact.starts_with(is_word);
     let ends_in_word = fact.ends_with(is_word);
-    text.match_indices(fact).any(|(at, _)| {
+    memmem::find_iter(text.as_bytes(), fact).any(|at| {
         let before = text.get(..at).is_some_and(|t| t.ends_with(is_word));
         let after = text.get(at + fact.len()..).is_some_and(|t| t.starts_with(is_word));
         !(starts_in_word && before || ends_in_word && after)
@@ -211,6 +218,25 @@ mod tests {
         let summary = format!("Summary.{}", block.text);
         assert_eq!(Facts::take_from(&summary), ("Summary.", facts()));
         assert_eq!(Facts::take_from("No block."), ("No block.", Facts::default()));
+    }
+
+    #[test]
+    fn what_is_dropped_would_not_have_fitted_but_for_a_twentieth() {
+        let tariff = tariff();
+        let by_user: Vec<String> = (0..60).map(|n| format!("/srv/{n}/release-{}/app.toml", n * 37)).collect();
+        let by_others: Vec<String> = (0..60).map(|n| format!("BLD-{n}-{}", n * 91)).collect();
+        let facts = Facts { by_user, by_others };
+        for room in (10..2_000).step_by(7) {
+            let block = facts.missing_from("", room, &tariff);
+            assert_eq!(block.kept + block.dropped, 120);
+            for (list, header) in [(&facts.by_user, BY_USER), (&facts.by_others, BY_OTHERS)] {
+                for fact in list.iter().filter(|fact| !block.text.contains(&format!("- {fact}"))) {
+                    let header = if block.text.contains(header) { "" } else { &format!("\n\n{header}") };
+                    let with = tariff.upper_text(&format!("{}{header}\n- {fact}", block.text));
+                    assert!(with + room / 20 + 2 > room, "{fact} would take {with} of {room}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@
 mod forms;
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use forms::{classify, has_letter, is_word, listed, phone, url};
 
@@ -32,6 +33,9 @@ pub const MAX_SENTENCES: usize = 100;
 const DEMANDS: &str = " must | mustn't | never | always | do not | don't | only | at least | at most |\
     \x20no more than | no less than | no fewer than | no later than | required | forbidden | prohibited |\
     \x20mandatory | not allowed | deadline | shall | under no circumstances | make sure ";
+/// The first word of each: few sentences have one.
+static STARTS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| DEMANDS.split('|').filter_map(|demand| demand.split_whitespace().next()).collect());
 /// The same in scripts without spaces; matched anywhere.
 const CJK_DEMANDS: &str =
     "必须|必須|不要|不能|不得|不可|禁止|务必|務必|一定|至少|最多|只能|切勿|不许|截止|必ず|绝不";
@@ -151,6 +155,9 @@ fn small_facts<'a>(segment: &'a str, content: Content, out: &mut Distinct<'a>) {
 
 /// What stands between two single backticks, where it is short enough to be a fact.
 fn code_spans(segment: &str) -> Vec<Span> {
+    if !segment.contains('`') {
+        return vec![];
+    }
     let (mut spans, mut open, mut run) = (Vec::new(), None, 0);
     for (at, c) in segment.char_indices().chain([(segment.len(), '\n')]) {
         if c == '`' {
@@ -219,6 +226,11 @@ impl<'a> Scan<'a> {
         let mut at = from;
         while at < to {
             let rest = self.part(at, to);
+            let before = rest.find(|c| is_word(c) || is_joint(c) || c == '(').unwrap_or(rest.len());
+            if before > 0 {
+                at += before;
+                continue;
+            }
             let found = url(rest).or_else(|| phone(rest).map(|len| (len, len)));
             if let Some((kept, len)) = found {
                 self.keep(at, at + kept);
@@ -273,6 +285,12 @@ fn is_sentence_mark(c: char) -> bool {
         )
 }
 
+/// What a token may consist of besides letters and digits.
+fn is_joint(c: char) -> bool {
+    matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '@' | '#' | '%' | '+' | '~' | '$' | '*')
+        || matches!(c, '€' | '£' | '¥' | '￥' | '°' | '‰')
+}
+
 /// The bytes of the token at the start of `rest`; it ends where a URL scheme starts.
 fn token_len(rest: &str) -> usize {
     let mut before = ' ';
@@ -281,7 +299,7 @@ fn token_len(rest: &str) -> usize {
         let joined = match c {
             ',' => before.is_ascii_digit() && tail().take_while(char::is_ascii_digit).take(4).count() == 3,
             '–' => before.is_ascii_digit() && tail().next().is_some_and(|next| next.is_ascii_digit()),
-            _ => is_word(c) || "_-./\\:@#%+~$€£¥￥*°‰".contains(c),
+            _ => is_word(c) || is_joint(c),
         };
         if !joined {
             return at;
@@ -303,13 +321,14 @@ fn constraints<'a>(segment: &'a str, out: &mut Distinct<'a>) {
     let mut start = 0;
     let mut chars = segment.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map(|&(_, next)| next);
-        let closed =
-            next.is_none_or(|c| c.is_whitespace() || "\"'”’)]»」』*_!?.".contains(c) || !c.is_ascii());
+        let mut closed = || {
+            let next = chars.peek().map(|&(_, next)| next);
+            next.is_none_or(|c| c.is_whitespace() || "\"')]*_!?.".contains(c) || !c.is_ascii())
+        };
         let ends = match c {
             '。' | '！' | '？' | '…' => true,
-            '!' | '?' => closed,
-            '.' => closed && !is_abbreviated(segment.get(start..at).unwrap_or_default()),
+            '!' | '?' => closed(),
+            '.' => closed() && !is_abbreviated(segment.get(start..at).unwrap_or_default()),
             _ => false,
         };
         if ends {
@@ -343,15 +362,30 @@ fn constraint<'a>(sentence: &'a str, out: &mut Distinct<'a>) {
         kept = unwrapped(kept, open, close);
     }
     let lower = kept.to_lowercase().replace('’', "'");
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    let idle = |text: String| IDLE.split('|').fold(text, |text, phrase| text.replace(phrase, " "));
-    let spaced = idle(format!(" {} ", words.join(" ")));
-    let demanding = |list: &str| list.split('|').any(|demand| spaced.contains(demand));
-    let long = !lower.is_ascii() && lower.chars().nth(3).is_some();
-    if words.len() > 1 && demanding(DEMANDS) || long && demanding(CJK_DEMANDS) {
+    let words: Vec<&str> = lower
+        .split(|c: char| !is_cjk(c) && !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_spoken = words.len() > 1 && words.iter().any(|word| STARTS.contains(word));
+    let is_wide = !lower.is_ascii() && lower.chars().nth(3).is_some();
+    if !is_spoken && !is_wide {
+        return;
+    }
+    let demands = |text: &str| {
+        let any = |list: &str| list.split('|').any(|demand| text.contains(demand));
+        is_spoken && any(DEMANDS) || is_wide && any(CJK_DEMANDS)
+    };
+    let without_idle =
+        |text: &str| IDLE.split('|').fold(text.to_owned(), |text, phrase| text.replace(phrase, " "));
+    let spaced = format!(" {} ", words.join(" "));
+    if demands(&spaced) && demands(&without_idle(&spaced)) {
         out.push(kept);
     }
+}
+
+/// Most letters of texts without spaces, told without a look into Unicode's tables.
+fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// A sentence without the pair around it, or without the half of a pair that the cutting left at its edge.

@@ -13,10 +13,13 @@ mod tests;
 use crate::contender::Play;
 use crate::script::{Round, Script, ToolUse, Turn};
 use crate::wire::{CallText, Item, Prompt, Role, call_text};
-use crate::world::{Outcome, Output, World, kept};
+use crate::world::{Form, Outcome, Output, World, kept};
 use oneclaw_context::truncate::utf16_len;
 use oneclaw_model::Usage;
 use std::rc::Rc;
+
+/// A conversation as a transcript with role labels.
+pub const TRANSCRIPT: Form = Form::Transcript { label: 3 };
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +78,14 @@ impl History {
         self.push(What::User, Item::new(Role::User, turn.user.as_str()).showing(turn.pictures.clone()));
     }
 
-    /// Adds a reply with its calls, as rows of their own.
-    fn push_calls(&mut self, round: &Round) {
+    /// Adds a reply that asks for tools; it is sent with its calls, which are rows of their own besides.
+    fn push_asking(&mut self, round: &Round) {
         self.push(What::Reply, Item::new(Role::Assistant, round.text.as_str()).calling(calls(&round.calls)));
-        for call in &round.calls {
-            let alone = Item::new(Role::Assistant, "").calling(calls(std::slice::from_ref(call)));
-            self.push_counted(What::Call, alone, utf16_len(&call.arguments) as u64);
-        }
+    }
+
+    fn push_call(&mut self, call: &ToolUse) {
+        let alone = Item::new(Role::Assistant, "").calling(calls(std::slice::from_ref(call)));
+        self.push_counted(What::Call, alone, utf16_len(&call.arguments) as u64);
     }
 
     fn push_result(&mut self, call: &ToolUse, output: Rc<str>) {
@@ -100,27 +104,24 @@ pub fn result(call: &ToolUse, output: Rc<str>) -> Item {
     Item::new(Role::Result, output).answering(call.id.as_str()).showing(call.picture.into_iter().collect())
 }
 
-/// The rows as they are sent. Calls whose reply is not among them become a message of their own; a result whose call is not
-/// among them stays what it is.
+/// The rows as they are sent: a reply with its calls, then the results. Calls whose reply is not among the rows become one
+/// message of their own; a result whose call is not among them stays what it is.
 pub fn sent(rows: &[Row]) -> Vec<Rc<Item>> {
+    let is_tools = |row: &Row| matches!(row.what, What::Call | What::Result);
     let mut items: Vec<Rc<Item>> = Vec::new();
-    let mut has_reply = false;
-    let mut alone: Vec<CallText> = Vec::new();
-    for row in rows {
-        if row.what == What::Call {
-            if !has_reply {
-                alone.extend(row.item.calls.iter().cloned());
+    for batch in rows.chunk_by(|a, b| is_tools(a) == is_tools(b)) {
+        let is_asked = items.last().is_some_and(|item| !item.calls.is_empty());
+        if batch.first().is_some_and(is_tools) && !is_asked {
+            let alone = batch.iter().filter(|row| row.what == What::Call).flat_map(|row| &row.item.calls);
+            let alone: Vec<CallText> = alone.cloned().collect();
+            if !alone.is_empty() {
+                items.push(Rc::new(Item::new(Role::Assistant, "").calling(alone)));
             }
-            continue;
         }
-        if !alone.is_empty() {
-            let calls = std::mem::take(&mut alone);
-            items.push(Rc::new(Item::new(Role::Assistant, "").calling(calls)));
-        }
-        has_reply = row.what == What::Reply;
-        if !(row.what == What::Reply && row.item.text.is_empty() && row.item.calls.is_empty()) {
-            items.push(row.item.clone());
-        }
+        let said = batch.iter().filter(|row| row.what != What::Call);
+        let said = said
+            .filter(|row| row.what != What::Reply || !row.item.text.is_empty() || !row.item.calls.is_empty());
+        items.extend(said.map(|row| row.item.clone()));
     }
     items
 }
@@ -133,6 +134,17 @@ pub trait Document {
     fn items(&self) -> Vec<Rc<Item>>;
     /// A result as it is stored.
     fn stored(&self, call: &ToolUse) -> Rc<str>;
+    /// A reply that asked for tools, and what came of it, become rows.
+    fn keep(&mut self, round: &Round) {
+        self.history().push_asking(round);
+        for call in &round.calls {
+            self.history().push_call(call);
+        }
+        for call in &round.calls {
+            let output = self.stored(call);
+            self.history().push_result(call, output);
+        }
+    }
     /// The user is about to say something.
     fn before_submit(&mut self, _model: usize, _world: &mut World<'_>) {}
     /// A request is about to be made; false ends the turn.
@@ -167,13 +179,8 @@ impl<D: Document> Loop<D> {
         self.0.before_submit(turn.model, world);
         self.0.history().push_user(turn);
         for round in &turn.rounds {
-            let calls: String = round.calls.iter().map(|c| call_text(c.name, &c.arguments)).collect();
-            self.step(turn.model, &format!("{}{calls}", round.text), world)?;
-            self.0.history().push_calls(round);
-            for call in &round.calls {
-                let output = self.0.stored(call);
-                self.0.history().push_result(call, output);
-            }
+            self.step(turn.model, &round.said(), world)?;
+            self.0.keep(round);
             self.0.after_tools(turn.model, world);
         }
         let milli = self.step(turn.model, &turn.reply, world)?;

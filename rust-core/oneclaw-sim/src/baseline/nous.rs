@@ -5,11 +5,11 @@
 //! so smaller windows overflow first; the check comes once, at the start of a turn; the checkpoint pair is summarised again
 //! beside itself; a failed summary keeps the recent messages for one request and is tried again at the next turn.
 
-use super::{calls, result, unsaid};
+use super::{TRANSCRIPT, calls, result, unsaid};
 use crate::contender::Play;
 use crate::script::{Script, Turn};
-use crate::wire::{Item, Prompt, Role, call_text};
-use crate::world::{Outcome, World, kept};
+use crate::wire::{Item, Prompt, Role};
+use crate::world::{Outcome, SummaryRequest, World, kept};
 use oneclaw_context::assemble::ACKNOWLEDGEMENT;
 use oneclaw_context::policy::Style;
 use oneclaw_context::prune::{CLEARED_BY_AGE, Mark, shortened};
@@ -61,10 +61,14 @@ impl Nous {
         let mut material: Vec<Rc<Item>> = self.summary.clone().into_iter().collect();
         material.extend(self.messages.iter().take(cut).cloned());
         let recent = self.messages.get(cut..).unwrap_or_default().to_vec();
-        let output = unsaid(model, MAX_TOKENS, world);
-        let Ok(written) = world.ask_summary(model, &material, FRAME, Style::Checkpoint, output) else {
-            return recent;
+        let request = SummaryRequest {
+            material: &material,
+            form: TRANSCRIPT,
+            frame: FRAME,
+            style: Style::Checkpoint,
+            output: unsaid(model, MAX_TOKENS, world),
         };
+        let Ok(written) = world.ask_summary(model, &request) else { return recent };
         world.compacted(model, now);
         let pair = [
             Rc::new(Item::new(Role::User, format!("[Previous conversation summary]\n\n{}", written.text))),
@@ -102,10 +106,7 @@ impl Nous {
         let tools = world.tools(turn.model);
         let prompt = |items| Prompt { items, tools, max_output: None };
         for round in &turn.rounds {
-            let said: String = round.calls.iter().map(|c| call_text(c.name, &c.arguments)).collect();
-            world
-                .ask(turn.model, prompt(self.with_system(&messages)), &format!("{}{said}", round.text))
-                .ok()?;
+            world.ask(turn.model, prompt(self.with_system(&messages)), &round.said()).ok()?;
             let asked = Item::new(Role::Assistant, round.text.as_str()).calling(calls(&round.calls));
             messages.push(Rc::new(asked));
             let start = messages.len();

@@ -8,7 +8,7 @@
 use super::{Document, History, What, sent, size, unsaid};
 use crate::script::{Script, ToolUse};
 use crate::wire::{Item, Role};
-use crate::world::World;
+use crate::world::{Form, SummaryRequest, World};
 use oneclaw_context::assemble::QUESTION;
 use oneclaw_context::plan::AUTO_CONTINUE;
 use oneclaw_context::policy::Style;
@@ -43,10 +43,14 @@ impl OpenCode {
         let Some(place) = self.queued else { return true };
         let now = size(self.items(), model, world);
         let rows = self.history.rows.get(..place).unwrap_or_default();
-        let output = unsaid(model, GLOBAL_OUTPUT_CAP, world);
-        let Ok(written) = world.ask_summary(model, &sent(rows), FRAME, Style::Continuation, output) else {
-            return false;
+        let request = SummaryRequest {
+            material: &sent(rows),
+            form: Form::Messages,
+            frame: FRAME,
+            style: Style::Continuation,
+            output: unsaid(model, GLOBAL_OUTPUT_CAP, world),
         };
+        let Ok(written) = world.ask_summary(model, &request) else { return false };
         world.compacted(model, now);
         let after = self.history.rows.split_off(place.min(self.history.rows.len()));
         self.history.rows.clear();

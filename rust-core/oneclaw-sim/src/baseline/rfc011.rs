@@ -5,10 +5,10 @@
 //! summary request, however large; the split falls between any two rows, also between a call and its result; a failed
 //! summary is tried once more, then nothing happens ("next request sends all messages – may hit API limit").
 
-use super::{Document, History, Row, sent, size, unsaid};
-use crate::script::{Script, ToolUse};
+use super::{Document, History, Row, TRANSCRIPT, sent, size, unsaid};
+use crate::script::{Round, Script, ToolUse};
 use crate::wire::{Item, Role};
-use crate::world::World;
+use crate::world::{SummaryRequest, World};
 use oneclaw_context::policy::Style;
 use oneclaw_context::truncate;
 use std::rc::Rc;
@@ -20,8 +20,6 @@ const SUMMARY_MAX_TOKENS: u64 = 2_048;
 const MAX_RETRIES: usize = 1;
 /// Tokens of the summarisation prompt.
 const FRAME: u64 = 110;
-/// Tokens of a role label in the transcript.
-const LABEL: u64 = 3;
 
 /// A session of the original app.
 #[derive(Debug)]
@@ -43,11 +41,17 @@ impl Rfc011 {
 
     fn summarise(&self, older: &[Row], model: usize, world: &mut World<'_>) -> Option<String> {
         let mut material = sent(older);
-        let frame = FRAME + LABEL * older.len() as u64;
         material.splice(..0, self.compacted_summary.clone());
+        let output = unsaid(model, SUMMARY_MAX_TOKENS, world);
+        let request = SummaryRequest {
+            material: &material,
+            form: TRANSCRIPT,
+            frame: FRAME,
+            style: Style::Prose,
+            output,
+        };
         for _ in 0..=MAX_RETRIES {
-            let output = unsaid(model, SUMMARY_MAX_TOKENS, world);
-            if let Ok(written) = world.ask_summary(model, &material, frame, Style::Prose, output)
+            if let Ok(written) = world.ask_summary(model, &request)
                 && !written.text.trim().is_empty()
             {
                 return Some(written.text);
@@ -72,6 +76,16 @@ impl Document for Rfc011 {
     /// `ToolResultTruncator.truncate`
     fn stored(&self, call: &ToolUse) -> Rc<str> {
         truncate::head(&call.output, TOOL_RESULT_MAX_CHARS).into()
+    }
+
+    /// The original app writes a call, its result, the next call, its result.
+    fn keep(&mut self, round: &Round) {
+        self.history.push_asking(round);
+        for call in &round.calls {
+            self.history.push_call(call);
+            let output = self.stored(call);
+            self.history.push_result(call, output);
+        }
     }
 
     /// `AutoCompactUseCase.compactIfNeeded`

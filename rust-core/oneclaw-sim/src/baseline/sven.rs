@@ -3,12 +3,13 @@
 //! What it says, and what follows from it: sizes are characters / 4, corrected by a slow average that starts at 1; the gate
 //! runs before the user's message is pushed, so that message is not counted; the last six messages stay whatever their
 //! size; the emergency path drops everything but the last six without looking at calls and results; there is no answer to
-//! a refusal.
+//! a refusal. Its table of mitigations can also be read so that the emergency path looks at calls and results as the normal
+//! one does: that reading takes part as well.
 
-use super::{Document, History, Row, What, sent, size, unsaid};
+use super::{Document, History, Row, TRANSCRIPT, What, sent, size, unsaid};
 use crate::script::{Script, ToolUse};
 use crate::wire::{Item, Role};
-use crate::world::World;
+use crate::world::{SummaryRequest, World};
 use oneclaw_context::policy::Style;
 use oneclaw_context::summary::emergency_notice;
 use oneclaw_context::truncate::{self, utf16_len};
@@ -31,6 +32,8 @@ pub struct Sven {
     history: History,
     calibration_factor: f64,
     schema_overhead: u64,
+    /// Whether an emergency keeps calls and results together.
+    is_safe: bool,
 }
 
 impl Sven {
@@ -45,7 +48,13 @@ impl Sven {
             history: History::default(),
             calibration_factor: 1.0,
             schema_overhead: script.tools.iter().map(tool).sum(),
+            is_safe: false,
         }
+    }
+
+    /// The same in the kinder reading.
+    pub fn safe(script: &Script) -> Self {
+        Self { is_safe: true, ..Self::new(script) }
     }
 
     fn token_count(&self) -> u64 {
@@ -65,21 +74,21 @@ impl Sven {
             self.emergency_compact(model, world);
             return;
         }
-        let rows = &self.history.rows;
-        let mut summarize_count = rows.len().saturating_sub(KEEP_RECENT);
-        while summarize_count > 0
-            && rows.get(summarize_count).is_some_and(|row| matches!(row.what, What::Call | What::Result))
-        {
-            summarize_count -= 1;
-        }
-        // A reply and its calls are one message of the model; the walk above ends before it.
+        let summarize_count = self.safe_split();
         if summarize_count == 0 {
             return;
         }
+        let rows = &self.history.rows;
         let now = size(self.items(), model, world);
         let material = sent(rows.get(..summarize_count).unwrap_or_default());
-        let output = unsaid(model, u64::MAX, world);
-        match world.ask_summary(model, &material, FRAME, Style::Structured, output) {
+        let request = SummaryRequest {
+            material: &material,
+            form: TRANSCRIPT,
+            frame: FRAME,
+            style: Style::Structured,
+            output: unsaid(model, u64::MAX, world),
+        };
+        match world.ask_summary(model, &request) {
             Ok(written) if !written.text.is_empty() => {
                 world.compacted(model, now);
                 let summary = Item::new(Role::Assistant, written.text);
@@ -89,8 +98,20 @@ impl Sven {
         }
     }
 
+    /// How many rows are older than the last six, moved back to where no call is torn from its result. A reply and its
+    /// calls are one message of the model; the walk ends before it.
+    fn safe_split(&self) -> usize {
+        let rows = &self.history.rows;
+        let mut count = rows.len().saturating_sub(KEEP_RECENT);
+        while count > 0 && rows.get(count).is_some_and(|row| matches!(row.what, What::Call | What::Result)) {
+            count -= 1;
+        }
+        count
+    }
+
     fn emergency_compact(&mut self, model: usize, world: &mut World<'_>) {
-        let dropped = self.history.rows.len().saturating_sub(KEEP_RECENT);
+        let exactly = self.history.rows.len().saturating_sub(KEEP_RECENT);
+        let dropped = if self.is_safe { self.safe_split() } else { exactly };
         if dropped == 0 {
             return;
         }

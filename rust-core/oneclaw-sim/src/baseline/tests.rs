@@ -1,5 +1,6 @@
 //! That each document is played to the letter: its own faults show, and no others are added.
 
+use super::{Document, Row, What, rfc011::Rfc011, sent, sven::Sven};
 use crate::contender::{Contender, Play};
 use crate::kinds::Kind;
 use crate::rng::Rng;
@@ -8,6 +9,7 @@ use crate::summariser::Writer;
 use crate::tally::Tally;
 use crate::texts::Texts;
 use crate::tokens::Counter;
+use crate::wire::Prompt;
 use crate::world::World;
 
 /// The tally after each turn.
@@ -54,7 +56,37 @@ fn sven_does_not_count_the_message_that_is_about_to_be_sent() {
 
 #[test]
 fn sven_tears_calls_from_results_in_an_emergency() {
-    assert!(played(Contender::SvenDoc, Kind::Coding, 4_000, 60).last().unwrap().orphans > 0);
+    let last = played(Contender::SvenDoc, Kind::Coding, 4_000, 60).pop().unwrap();
+    assert!(last.orphans > 0 && last.malformed >= last.orphans, "{last:?}");
+    let kinder = played(Contender::SvenDocSafe, Kind::Coding, 4_000, 60).pop().unwrap();
+    assert_eq!([kinder.orphans, kinder.malformed], [0; 2]);
+}
+
+#[test]
+fn a_batch_is_sent_as_one_message_with_its_results_whatever_the_order_of_its_rows() {
+    let script = Script::new(&Texts::new(5), Kind::Coding, 16_000, Rng::of(5, &[1]), 60);
+    let rounds = script.turns.iter().flat_map(|turn| &turn.rounds);
+    let round = rounds.max_by_key(|round| round.calls.len()).unwrap();
+    assert_eq!(round.calls.len(), 3);
+    let rows = |document: &mut dyn Document| {
+        document.keep(round);
+        std::mem::take(&mut document.history().rows)
+    };
+    let whats = |rows: &[Row]| rows.iter().map(|row| row.what).collect::<Vec<_>>();
+    let rfc = rows(&mut Rfc011::new(&script));
+    use What::{Call, Reply, Result};
+    assert_eq!(whats(&rfc), [Reply, Call, Result, Call, Result, Call, Result]);
+    assert_eq!(whats(&rows(&mut Sven::new(&script))), [Reply, Call, Call, Call, Result, Result, Result]);
+    let sent = |rows: &[Row]| {
+        let prompt = Prompt { items: sent(rows), ..Prompt::default() };
+        let faults = prompt.faults();
+        (prompt.items.len(), faults.orphans.len(), faults.unanswered)
+    };
+    assert_eq!(sent(&rfc), (4, 0, 0));
+    // Without the reply and the first call: its result has lost it, the others form a batch.
+    assert_eq!(sent(&rfc[1..]), (4, 0, 0));
+    assert_eq!(sent(&rfc[2..]), (4, 1, 0));
+    assert_eq!(sent(&rfc[3..]), (3, 0, 0));
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub fn class(policy: Contender) -> &'static str {
 
 /// All policies in one picture, for pages that cannot hold more than one.
 pub fn sheet(results: &Results) -> String {
-    const COLUMNS: usize = 3;
+    const COLUMNS: usize = 2;
     const HEAD: f64 = 18.0;
     const GAP: f64 = 14.0;
     let (width, height) = PANEL;
@@ -126,34 +126,31 @@ pub struct Bar {
     pub note: String,
 }
 
-/// Bars one below the other.
+/// Bars one below the other, each under its name and its figures: as wide as a phone, so that texts stay readable there.
 pub fn bars(title: &str, bars: &[Bar]) -> String {
-    const WIDTH: f64 = 640.0;
-    const LABEL: f64 = 110.0;
-    const NOTE: f64 = 150.0;
-    const HEIGHT: f64 = 22.0;
+    const WIDTH: f64 = 360.0;
+    const HEIGHT: f64 = 36.0;
     let most = bars.iter().flat_map(|bar| bar.values).fold(0.0_f64, f64::max).max(f64::MIN_POSITIVE);
     let mut svg = format!(
-        r#"<svg viewBox="0 0 {WIDTH} {:.0}" role="img" xmlns="http://www.w3.org/2000/svg"><title>{}</title>"#,
+        r#"<svg class="bars" viewBox="0 0 {WIDTH} {:.0}" role="img" xmlns="http://www.w3.org/2000/svg"><title>{}</title>"#,
         bars.len() as f64 * HEIGHT,
         escaped(title)
     );
     for (place, bar) in bars.iter().enumerate() {
         let top = place as f64 * HEIGHT;
         let class = class(bar.policy);
-        let length =
-            |value: f64| (value / most * (WIDTH - LABEL - NOTE)).max(if value > 0.0 { 1.0 } else { 0.0 });
+        let length = |value: f64| (value / most * WIDTH).max(if value > 0.0 { 1.0 } else { 0.0 });
         let [strong, faint] = bar.values.map(length);
         let _ = write!(
             svg,
-            r#"<text class="n" x="0" y="{:.1}">{}</text><rect class="{class}-bar faint" x="{LABEL}" y="{:.1}" width="{faint:.1}" height="14" rx="2"/><rect class="{class}-bar" x="{LABEL}" y="{:.1}" width="{strong:.1}" height="14" rx="2"/><text class="t" x="{:.1}" y="{:.1}">{}</text>"#,
-            top + 15.0,
+            r#"<text class="n" x="0" y="{:.1}">{}</text><text class="t" x="{WIDTH}" y="{:.1}" text-anchor="end">{}</text><rect class="track" x="0" y="{:.1}" width="{WIDTH}" height="12" rx="2"/><rect class="{class}-bar faint" x="0" y="{:.1}" width="{faint:.1}" height="12" rx="2"/><rect class="{class}-bar" x="0" y="{:.1}" width="{strong:.1}" height="12" rx="2"/>"#,
+            top + 13.0,
             escaped(&bar.label),
-            top + 4.0,
-            top + 4.0,
-            LABEL + strong.max(faint) + 6.0,
-            top + 15.0,
+            top + 13.0,
             escaped(&bar.note),
+            top + 18.0,
+            top + 18.0,
+            top + 18.0,
         );
     }
     svg.push_str("</svg>");

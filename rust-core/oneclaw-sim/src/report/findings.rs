@@ -3,105 +3,117 @@
 
 use super::format::{percent, whole};
 use crate::contender::{CONTENDERS, Contender};
-use crate::study::{Pair, Results};
+use crate::study::{Cell, Results};
+use crate::tally::Tally;
+
+/// From so many turns on conversations are long enough for two promises more: every cell of ours has a compaction, and no
+/// preset sends more prompt tokens than its document.
+const PROOF_TURNS: u64 = 50_000;
+/// Tokens are compared where a preset and its document answered so many turns both.
+const ENOUGH_TURNS: u64 = 5_000;
 
 /// Where ours does not keep its promise.
 pub fn broken(results: &Results) -> Vec<String> {
-    let compared = presets(results).map(|preset| (preset.name(), results.total(preset, |_| true)));
     let mut all = Vec::new();
-    for (name, total) in compared.chain([("oneclaw alone", results.soak_total())]) {
-        let counts = [
-            (total.rejected, "requests were refused as too long"),
-            (total.malformed, "requests had calls and results that do not belong together"),
-            (total.orphans, "tool results were sent without their call"),
-            (total.summary_overflows, "requests for a summary were refused as too long"),
-            (total.kept.facts_lost, "facts were lost although they had room"),
-            (total.kept.pins_lost, "pins were lost although they had room"),
-            (total.dead, "conversations were dead in the end"),
-        ];
-        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-        all.extend(counts.map(|(count, what)| format!("{name}: {} {what}.", whole(count))));
+    for preset in presets(results) {
+        let cells: Vec<&Cell> = results.cells.iter().filter(|cell| cell.policy == preset).collect();
+        all.extend(faults(preset.name(), &results.total(preset, |_| true)));
+        all.extend(idle(preset.name(), results.study.turns, &cells));
+        all.extend(dearer(results, preset));
     }
+    let soak: Vec<&Cell> = results.soak.iter().collect();
+    all.extend(faults("oneclaw alone", &results.soak_total()));
+    all.extend(idle("oneclaw alone", results.study.soak, &soak));
     all
 }
 
-/// Where ours is not better than its document, or not as good as promised.
+fn faults(name: &str, total: &Tally) -> Vec<String> {
+    let counts = [
+        (total.rejected, "requests were refused as too long"),
+        (total.malformed, "requests had calls and results that do not belong together"),
+        (total.orphans, "tool results were sent without their call"),
+        (total.summary_overflows, "requests for a summary were refused as too long"),
+        (total.failed_for_nothing(), "turns failed though the newest message was not too big"),
+        (total.kept.compactions_failed, "compactions could not be made"),
+        (total.kept.facts_lost, "facts were left out although there was room for them"),
+        (total.kept.pins_lost, "pins were left out although there was room for them"),
+        (total.dead, "conversations were dead in the end"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    counts.map(|(count, what)| format!("{name}: {} {what}.", whole(count))).collect()
+}
+
+/// Cells that were too short to show anything.
+fn idle(name: &str, turns: u64, cells: &[&Cell]) -> Option<String> {
+    let idle = cells.iter().filter(|cell| cell.tally.compactions == 0);
+    let idle = idle.map(|c| format!("{} on {} ({})", c.kind.name(), whole(c.window), c.writer.name()));
+    let idle: Vec<String> = idle.collect();
+    (turns >= PROOF_TURNS && !idle.is_empty())
+        .then(|| format!("{name}: never compacted, so nothing is shown, in {}.", idle.join(", ")))
+}
+
+fn dearer(results: &Results, preset: Contender) -> Option<String> {
+    let document = preset.document()?;
+    let pair = results.pair(preset, document, |_| true)?;
+    let is_enough = results.study.turns >= PROOF_TURNS && pair.turns >= ENOUGH_TURNS;
+    (is_enough && pair.ours.tokens > pair.theirs.tokens).then(|| {
+        format!(
+            "{} sends {} more prompt tokens than {} on the turns that both answered.",
+            preset.name(),
+            percent((pair.ours.tokens as f64 / pair.theirs.tokens.max(1) as f64 - 1.0) * 100.0),
+            document.name()
+        )
+    })
+}
+
+/// Where ours is not as good as promised or as one could wish. What documents do better is in `rivals.rs`.
 pub fn unwelcome(results: &Results) -> Vec<String> {
     let mut all = broken(results);
     for preset in presets(results) {
-        let total = results.total(preset, |_| true);
-        let name = preset.name();
-        if total.loops > 0 {
+        all.extend(own(preset.name(), &results.total(preset, |_| true)));
+        let rivals = preset.rivals().into_iter().filter_map(|rival| results.pair(preset, rival, |_| true));
+        let only = rivals.filter(|pair| pair.only_document > 0).map(|pair| {
+            let (theirs, ours) = (whole(pair.only_document), whole(pair.only_ours));
+            format!("{theirs} under {} ({ours} the other way round)", pair.document.name())
+        });
+        let only: Vec<String> = only.collect();
+        if !only.is_empty() {
             all.push(format!(
-                "{name}: {} of {} compactions came before a tenth of the window was added since the last one.",
-                whole(total.loops),
-                whole(total.compactions)
+                "Turns that {} did not answer, but others did: {}.",
+                preset.name(),
+                only.join(", ")
             ));
         }
-        if total.refused > 0 {
-            all.push(format!(
-                "{name} refused {} turns whose newest message leaves no room for the reply reserve, though it is smaller \
-                 than the window.",
-                whole(total.refused)
-            ));
-        }
-        all.extend(costs(results, preset));
+    }
+    let soak = results.soak_total();
+    if soak.turns > 0 {
+        all.extend(own("oneclaw alone", &soak));
     }
     all
 }
 
-fn costs(results: &Results, preset: Contender) -> Vec<String> {
+fn own(name: &str, total: &Tally) -> Vec<String> {
     let mut all = Vec::new();
-    let (Some(document), Some(pair)) = (preset.document(), results.pair(preset, |_| true)) else {
-        return all;
-    };
-    let (name, other) = (preset.name(), document.name());
-    if pair.only_document > 0 {
+    if total.loops > 0 {
         all.push(format!(
-            "{} turns were answered under {other} and not under {name} ({} the other way round).",
-            whole(pair.only_document),
-            whole(pair.only_ours)
+            "{name}: {} of {} compactions came before a tenth of the window was added since the last one.",
+            whole(total.loops),
+            whole(total.compactions)
         ));
     }
-    for (what, of) in [("prompt tokens", plain as fn(&Pair) -> (u64, u64)), ("tokens with a cache", paid)] {
-        let (ours, theirs) = of(&pair);
-        if ours > theirs {
-            all.push(format!(
-                "On the turns that both answered, {name} pays {} more {what} than {other}.",
-                percent(more(ours, theirs))
-            ));
-        }
-        let kinds = results
-            .study
-            .kinds
-            .iter()
-            .map(|kind| (kind.name().to_owned(), results.pair(preset, |pair| pair.kind == *kind)));
-        let windows = results.study.windows.iter().map(|window| {
-            (format!("windows of {}", whole(*window)), results.pair(preset, |pair| pair.window == *window))
-        });
-        let worse: Vec<String> = kinds
-            .chain(windows)
-            .filter_map(|(name, pair)| Some((name, of(&pair?))))
-            .filter(|(_, (ours, theirs))| ours > theirs)
-            .map(|(name, (ours, theirs))| format!("{name} {}", percent(more(ours, theirs))))
-            .collect();
-        if !worse.is_empty() {
-            all.push(format!("{name} pays more {what} than {other} in: {}.", worse.join(", ")));
-        }
+    let declined = total.declined + total.declined_early;
+    if let Some(least) = total.least_declined_ppm {
+        all.push(format!(
+            "{name} declined {} of {} turns: with instructions and tools, the newest message left less than the room that is \
+             kept for a reply. The smallest such message was {} of the window. By the real count {} of them would have \
+             fitted; the estimate is on the safe side.",
+            whole(declined),
+            whole(total.turns),
+            percent(least as f64 / 1e4),
+            whole(total.declined_early),
+        ));
     }
     all
-}
-
-fn plain(pair: &Pair) -> (u64, u64) {
-    (pair.ours, pair.document)
-}
-
-fn paid(pair: &Pair) -> (u64, u64) {
-    (pair.ours_paid, pair.document_paid)
-}
-
-fn more(ours: u64, theirs: u64) -> f64 {
-    (ours as f64 / theirs.max(1) as f64 - 1.0) * 100.0
 }
 
 /// Our presets that took part.

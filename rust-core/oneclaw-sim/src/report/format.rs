@@ -1,6 +1,6 @@
 //! How numbers and texts are written.
 
-/// Thousands with a thin gap that does not break.
+/// With commas between thousands.
 pub fn whole(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -4,29 +4,44 @@
 //! here looks at a bounded number of characters, except [`url`] and the CJK units, which end where they stop.
 
 use super::MAX_FACT_CHARS;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// A long list of words, as each of very many words is looked for in it.
+type Words = LazyLock<HashSet<&'static str>>;
 
 /// Endings that make a bare `name.ending` a file or host name.
-const EXTENSIONS: &str = "bat c cc cfg cmake conf cpp cs css csv db dll doc docx env exe gif go gradle \
-    gz h hpp htm html ini ipynb jar java jpeg jpg js json jsonl jsx kt kts less lock log lua md mjs mov \
-    mp3 mp4 pdf php plist png pptx proto ps1 py rb rs rst sass scala scss sh sql sqlite sqlite3 srt svg \
-    swift tar tex tf toml ts tsv tsx txt vue wasm wav webp xls xlsx xml yaml yml zip zsh com org net io \
-    dev";
+static EXTENSIONS: Words = Words::new(|| {
+    words(
+        "bat c cc cfg cmake conf cpp cs css csv db dll doc docx env exe gif go gradle gz h hpp htm html ini \
+         ipynb jar java jpeg jpg js json jsonl jsx kt kts less lock log lua md mjs mov mp3 mp4 pdf php plist \
+         png pptx proto ps1 py rb rs rst sass scala scss sh sql sqlite sqlite3 srt svg swift tar tex tf toml \
+         ts tsv tsx txt vue wasm wav webp xls xlsx xml yaml yml zip zsh com org net io dev",
+    )
+});
 /// First segments that make `first/second` a path although nothing else shows it.
 const PATH_ROOTS: &str = "src crates packages scripts node_modules origin refs";
 /// File names that consist of a leading dot and a word.
 const DOT_FILES: &str = ".env .git .github .gitignore .gitattributes .dockerignore .editorconfig .npmrc \
     .nvmrc .bashrc .profile .zshrc .vimrc .ssh .cargo .config";
-const MONTHS: &str = "January February March April May June July August September October November \
-    December Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec";
+static MONTHS: Words = Words::new(|| {
+    words(
+        "January February March April May June July August September October November December Jan Feb Mar \
+         Apr Jun Jul Aug Sep Sept Oct Nov Dec",
+    )
+});
 /// Units after a number, glued to it or after one space. Words are listed in the singular.
-const UNITS: &str = "% ‰ ° °C °F € $ £ ¥ s ms µs ns sec second millisecond min minute h hr hour day week \
-    month year kB KB MB GB TB PB KiB MiB GiB TiB bit kbit Mbit Gbit kbps Mbps Gbps byte km m cm mm µm nm \
-    mi mile ft feet foot inch inches yd meter metre kilometer kilometre m² km² m³ kg g mg µg lb oz ton \
-    gram kilogram l L ml mL liter litre Hz kHz MHz GHz W kW MW kWh Wh V mV mA mAh kcal cal calorie px pt \
-    em rem dpi ppi fps rpm am pm AM PM a.m p.m USD EUR GBP JPY CNY RMB CHF INR percent dollar euro pound \
-    cent yuan yen degree character char token word line item message file user page row column point \
-    step request retry retries attempt core thread test people person time hundred thousand million \
-    billion trillion";
+static UNITS: Words = Words::new(|| {
+    words(
+        "% ‰ ° °C °F € $ £ ¥ s ms µs ns sec second millisecond min minute h hr hour day week month year kB KB \
+         MB GB TB PB KiB MiB GiB TiB bit kbit Mbit Gbit kbps Mbps Gbps byte km m cm mm µm nm mi mile ft feet \
+         foot inch inches yd meter metre kilometer kilometre m² km² m³ kg g mg µg lb oz ton gram kilogram l L \
+         ml mL liter litre Hz kHz MHz GHz W kW MW kWh Wh V mV mA mAh kcal cal calorie px pt em rem dpi ppi \
+         fps rpm am pm AM PM a.m p.m USD EUR GBP JPY CNY RMB CHF INR percent dollar euro pound cent yuan yen \
+         degree character char token word line item message file user page row column point step request \
+         retry retries attempt core thread test people person time hundred thousand million billion trillion",
+    )
+});
 /// Further endings that only count glued to the number; those before `x` may have a unit after them.
 const GLUED: &str = "k K M B G T x p d w fps";
 const CJK_UNITS: &str = "公里 千米 米 厘米 毫米 英里 平方米 平方公里 平米 公斤 千克 克 毫克 斤 吨 升 \
@@ -34,6 +49,11 @@ const CJK_UNITS: &str = "公里 千米 米 厘米 毫米 英里 平方米 平方
     星期 小时 小時 时 時 時間 分 分钟 分鐘 秒 毫秒 点 點 号 號 岁 歲 度 页 頁 行 字 字符 字节 名 位 条 \
     條 件 台 倍 折 楼 层 章 节 种 张 本 枚 回 개 명 원 시 분 초 년 월 일 시간";
 
+fn words(list: &'static str) -> HashSet<&'static str> {
+    list.split(' ').collect()
+}
+
+/// Whether a word is in a short list.
 pub(super) fn listed(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split(' ').any(|entry| entry == word)
 }
@@ -41,7 +61,7 @@ pub(super) fn listed(list: &str, word: &str) -> bool {
 /// Letters and digits of scripts that put spaces between words; all other letters end a token.
 pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric()
-        || (c.is_alphanumeric() && matches!(c, '\u{aa}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}'))
+        || (matches!(c, '\u{aa}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}') && c.is_alphanumeric())
 }
 
 /// The bytes of the URL at the start of `rest`: what is kept of it, and all of it.
@@ -125,7 +145,7 @@ pub(super) fn classify(t: &str, before: Option<char>, after: &str) -> Option<usi
     if is_digits(t) {
         return quantity(t, after);
     }
-    if listed(MONTHS, t) {
+    if MONTHS.contains(t) {
         return day_of_month(after);
     }
     if is_moment(t) {
@@ -207,7 +227,7 @@ fn is_unit(word: &str) -> bool {
     let one = |word: &str| {
         let lower = if word.len() > 3 { word.to_lowercase() } else { word.to_owned() };
         let singular = lower.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(&lower);
-        [word, &lower, singular].iter().any(|form| listed(UNITS, form)) || listed(MONTHS, word)
+        [word, &lower, singular].iter().any(|form| UNITS.contains(*form)) || MONTHS.contains(word)
     };
     word.split_once('/').map_or_else(|| one(word), |(unit, per)| one(unit) && one(per))
 }
@@ -281,7 +301,8 @@ fn is_file_name(t: &str) -> bool {
     let Some((stem, ending)) = t.rsplit_once('.') else { return false };
     let library = ending == "so" && stem.starts_with("lib");
     let stem_form = stem.contains(is_word) && !stem.contains("..") && !stem.ends_with('.');
-    form && stem_form && (library || listed(EXTENSIONS, &ending.to_ascii_lowercase())) || listed(DOT_FILES, t)
+    form && stem_form && (library || EXTENSIONS.contains(ending.to_ascii_lowercase().as_str()))
+        || listed(DOT_FILES, t)
 }
 
 fn is_path(t: &str, before: Option<char>, next: Option<char>) -> bool {
