@@ -84,7 +84,7 @@ impl Http {
         let builder = || {
             reqwest::Client::builder()
                 .user_agent(concat!("oneclaw/", env!("CARGO_PKG_VERSION")))
-                .tls_backend_preconfigured(tls.clone())
+                .use_preconfigured_tls(tls.clone())
                 .connect_timeout(timing.connect)
                 .redirect(reqwest::redirect::Policy::none())
                 .retry(reqwest::retry::never())

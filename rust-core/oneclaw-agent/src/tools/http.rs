@@ -104,8 +104,8 @@ impl HttpRequest {
         let client = |is_guarded: bool| {
             Client::builder()
                 .user_agent(concat!("oneclaw/", env!("CARGO_PKG_VERSION")))
-                .tls_backend_preconfigured(tls.clone())
-                .dns_resolver(Lookup::new(Arc::clone(ask), is_guarded))
+                .use_preconfigured_tls(tls.clone())
+                .dns_resolver(Arc::new(Lookup::new(Arc::clone(ask), is_guarded)))
                 .no_proxy()
                 .redirect(reqwest::redirect::Policy::none())
                 .retry(reqwest::retry::never())
