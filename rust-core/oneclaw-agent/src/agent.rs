@@ -26,7 +26,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// The most bytes of text and attachments in one message.
-const MOST_BYTES: usize = 32 * 1_024 * 1_024;
+pub(crate) const MOST_BYTES: usize = 32 * 1_024 * 1_024;
 
 /// Conversations with models, kept in a file. Cheap to clone; needs a tokio runtime with time and I/O.
 #[derive(Clone)]

@@ -150,8 +150,9 @@ impl Ticket {
         self.log.entries().change(self.number, |entry| note(&mut entry.exchange));
     }
 
-    /// Keeps the body.
-    pub fn body(&self, body: Bytes) {
+    /// Keeps the body; a copy, as the bytes may be part of a larger buffer that would be kept with them.
+    pub fn body(&self, body: &[u8]) {
+        let body = Bytes::copy_from_slice(body);
         self.log.entries().change(self.number, |entry| entry.body = body);
     }
 
@@ -179,7 +180,7 @@ mod tests {
         let log = Arc::new(Log::default());
         let mut kept = Log::open(&log, "POST", "/a");
         let dropped = Log::open(&log, "POST", "/b");
-        kept.body(Bytes::from_static(b"{\"a\":1}"));
+        kept.body(b"{\"a\":1}");
         kept.end(Ending::Whole);
         drop((kept, dropped));
         let all = log.all();
@@ -192,7 +193,7 @@ mod tests {
         let log = Arc::new(Log::default());
         let half = Bytes::from(format!("\"{}\"", "x".repeat(MOST_BYTES / 2)));
         for _ in 0..3 {
-            Log::open(&log, "POST", "/").body(half.clone());
+            Log::open(&log, "POST", "/").body(&half);
         }
         let kept: Vec<bool> = log.all().iter().map(|e| !e.request.is_null()).collect();
         assert_eq!(kept, [false, false, true]);

@@ -115,7 +115,7 @@ impl Service {
             }
             Err(Unread::Broken) => return Err(body::Cut),
         };
-        ticket.body(body.clone());
+        ticket.body(&body);
         let summary = match &target {
             Target::Generate(kind, in_path) => {
                 self.summary_order(*kind, in_path.as_ref().map(|(id, _)| id.as_str()), &body)

@@ -424,6 +424,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::kinds::KINDS;
+    use oneclaw_context::summary::facts;
 
     #[test]
     fn a_shorter_script_is_the_beginning_of_a_longer_one() {
@@ -435,5 +436,26 @@ mod tests {
                 assert_eq!(format!("{a:?}"), format!("{b:?}"));
             }
         }
+    }
+
+    #[test]
+    fn the_engine_finds_what_is_planted() {
+        let texts = Texts::new(3);
+        let mut looked_for = 0;
+        for kind in KINDS {
+            let script = Script::new(&texts, kind, 16_000, Rng::of(5, &[2]), 60);
+            for turn in &script.turns {
+                let found = facts::find(&turn.user);
+                // A text may have more facts than the engine takes of one, or end in code, where sentences are none.
+                if found.len() + facts::MAX_SENTENCES >= facts::MAX_FACTS || turn.user.contains("```") {
+                    continue;
+                }
+                for fact in script.facts.iter().filter(|fact| turn.user.contains(&fact.value)) {
+                    looked_for += 1;
+                    assert!(found.iter().any(|f| f.contains(&fact.value)), "{} in {found:?}", fact.value);
+                }
+            }
+        }
+        assert!(looked_for > 100, "{looked_for}");
     }
 }

@@ -118,7 +118,7 @@ pub struct Tally {
     pub compactions: u64,
     /// Sum over compactions of the share of the window that was still unused, in millionths.
     pub wasted_ppm: u64,
-    /// The largest request that was answered, as a share of the window, in millionths.
+    /// The largest request, answered or refused, as a share of the window, in millionths.
     pub largest_ppm: u64,
     /// Compactions made before a tenth of the window was added since the last one.
     pub loops: u64,

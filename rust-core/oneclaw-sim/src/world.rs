@@ -111,6 +111,7 @@ impl<'a> World<'a> {
         let size = prompt.tokens(model.tokenizer, self.counter);
         let faults = prompt.faults();
         self.tally.requests += 1;
+        self.tally.largest_ppm = self.tally.largest_ppm.max(size * 1_000_000 / model.window.max(1));
         let orphaned = &mut self.orphaned;
         let new = faults.orphans.iter().filter(|call| orphaned.insert((**call).to_owned())).count();
         self.tally.orphans += new as u64;
@@ -138,7 +139,6 @@ impl<'a> World<'a> {
         self.tally.cached_tokens += cached;
         self.turn.tokens += size;
         self.turn.paid += size - cached + cost_of_cached(cached);
-        self.tally.largest_ppm = self.tally.largest_ppm.max(size * 1_000_000 / model.window.max(1));
         let room = prompt.max_output.unwrap_or(model.max_output).min(model.window - size);
         let output = self.counter.count(model.tokenizer, reply);
         if let Some(last) = self.last.get_mut(index) {

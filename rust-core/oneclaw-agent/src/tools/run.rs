@@ -5,6 +5,7 @@
 //! calls run at once, or where results are kept.
 
 use super::{Answer, Registry, arguments, quoted};
+use crate::agent::MOST_BYTES;
 use oneclaw_context::Policy;
 use oneclaw_context::truncate::Shape;
 use oneclaw_model::{Attachment, ToolSpec, ToolStatus};
@@ -47,12 +48,29 @@ pub async fn run(registry: &Registry, offered: &[ToolSpec], call: &Called, polic
     let duration = start.elapsed();
     let name = quoted(&call.name);
     log::debug!("tool {name}: {status:?} after {} ms", duration.as_millis());
-    Outcome {
-        status,
-        text: policy.stored(&answer.text, shape).into_owned(),
-        attachments: answer.attachments,
-        duration,
-    }
+    let (text, attachments) = bounded(answer);
+    Outcome { status, text: policy.stored(&text, shape).into_owned(), attachments, duration }
+}
+
+/// What a tool gave, without the attachments that are more than a message may have; the text says so first, where no cap
+/// takes it away.
+fn bounded(answer: Answer) -> (String, Vec<Attachment>) {
+    let given = answer.attachments.len();
+    let mut room = MOST_BYTES;
+    let mut kept = answer.attachments;
+    kept.retain(|attachment| {
+        let left = room.checked_sub(attachment.data.as_ref().map_or(0, String::len));
+        room = left.unwrap_or(room);
+        left.is_some()
+    });
+    let text = match given - kept.len() {
+        0 => answer.text,
+        gone => {
+            let limit = MOST_BYTES / 1_024 / 1_024;
+            format!("[{gone} of {given} attachments left out: more than {limit} MB]\n\n{}", answer.text)
+        }
+    };
+    (text, kept)
 }
 
 async fn answer(registry: &Registry, offered: &[ToolSpec], call: &Called) -> (Shape, ToolStatus, Answer) {
@@ -199,6 +217,28 @@ mod tests {
                 }
             })
         }
+    }
+
+    #[test]
+    fn attachments_are_kept_as_far_as_a_message_may_have_them() {
+        let of = |name: &str, bytes: usize| Attachment {
+            mime: "image/png".to_owned(),
+            name: name.to_owned(),
+            width: None,
+            height: None,
+            data: Some("A".repeat(bytes)),
+        };
+        let given = |sizes: &[usize]| {
+            let attachments = sizes.iter().map(|size| of(&size.to_string(), *size)).collect();
+            let (text, kept) = bounded(Answer { attachments, ..Answer::ok("Here.") });
+            (text, kept.into_iter().map(|a| a.name).collect::<Vec<_>>())
+        };
+        let all = MOST_BYTES.to_string();
+        assert_eq!(given(&[MOST_BYTES]), ("Here.".to_owned(), vec![all]));
+        let said = "[2 of 4 attachments left out: more than 32 MB]\n\nHere.".to_owned();
+        let half = MOST_BYTES / 2;
+        let kept = vec![half.to_string(), "7".to_owned()];
+        assert_eq!(given(&[half, half + 1, 7, MOST_BYTES + 1]), (said, kept));
     }
 
     fn registry() -> (Registry, Vec<ToolSpec>) {

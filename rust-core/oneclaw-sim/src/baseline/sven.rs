@@ -98,20 +98,25 @@ impl Sven {
         }
     }
 
-    /// How many rows are older than the last six, moved back to where no call is torn from its result. A reply and its
-    /// calls are one message of the model; the walk ends before it.
+    /// How many rows are older than the last six messages.
+    fn split(&self) -> usize {
+        let messages = self.history.rows.iter().enumerate().filter(|(_, row)| !is_silent(row));
+        messages.rev().nth(KEEP_RECENT - 1).map_or(0, |(place, _)| place)
+    }
+
+    /// The same, moved back past all that belongs to tools, to a message of the user or a reply in words.
     fn safe_split(&self) -> usize {
         let rows = &self.history.rows;
-        let mut count = rows.len().saturating_sub(KEEP_RECENT);
-        while count > 0 && rows.get(count).is_some_and(|row| matches!(row.what, What::Call | What::Result)) {
+        let is_tools = |row: &Row| matches!(row.what, What::Call | What::Result) || is_silent(row);
+        let mut count = self.split();
+        while count > 0 && rows.get(count).is_some_and(is_tools) {
             count -= 1;
         }
         count
     }
 
     fn emergency_compact(&mut self, model: usize, world: &mut World<'_>) {
-        let exactly = self.history.rows.len().saturating_sub(KEEP_RECENT);
-        let dropped = if self.is_safe { self.safe_split() } else { exactly };
+        let dropped = if self.is_safe { self.safe_split() } else { self.split() };
         if dropped == 0 {
             return;
         }
@@ -126,6 +131,11 @@ impl Sven {
         let row = Row { what, item: Rc::new(item), units, at: 0 };
         self.history.rows.splice(..count, [row]);
     }
+}
+
+/// Whether a row only holds the calls of a step without words, which are messages themselves.
+fn is_silent(row: &Row) -> bool {
+    row.what == What::Reply && row.units == 0
 }
 
 impl Document for Sven {

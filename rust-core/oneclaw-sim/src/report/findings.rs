@@ -12,6 +12,9 @@ const PROOF_TURNS: u64 = 50_000;
 /// Tokens are compared where a preset and its document answered so many turns both.
 const ENOUGH_TURNS: u64 = 5_000;
 
+/// At most one of so many turns may be declined though by the real count it would have fitted.
+const MOST_EARLY: u64 = 200;
+
 /// Where ours does not keep its promise.
 pub fn broken(results: &Results) -> Vec<String> {
     let mut all = Vec::new();
@@ -33,6 +36,10 @@ fn faults(name: &str, total: &Tally) -> Vec<String> {
         (total.malformed, "requests had calls and results that do not belong together"),
         (total.orphans, "tool results were sent without their call"),
         (total.summary_overflows, "requests for a summary were refused as too long"),
+        (
+            early(total),
+            "turns were declined although by the real count they would have fitted, too many to be chance",
+        ),
         (total.failed_for_nothing(), "turns failed though the newest message was not too big"),
         (total.kept.compactions_failed, "compactions could not be made"),
         (total.kept.facts_lost, "facts were left out although there was room for them"),
@@ -41,6 +48,11 @@ fn faults(name: &str, total: &Tally) -> Vec<String> {
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, what)| format!("{name}: {} {what}.", whole(count))).collect()
+}
+
+/// Turns declined for an estimate that was too high, where they are more than a few.
+fn early(total: &Tally) -> u64 {
+    if total.declined_early * MOST_EARLY > total.turns { total.declined_early } else { 0 }
 }
 
 /// Cells that were too short to show anything.
