@@ -7,7 +7,7 @@
 use super::kit::{Host, House, MODEL, PROVIDER, Setup, TIMING, all, errors, wordy};
 use crate::services::{KINDS, eventually};
 use oneclaw_agent::tools::Answer;
-use oneclaw_agent::{Event, Patience, Run};
+use oneclaw_agent::{Event, Failure, Patience, Run};
 use oneclaw_demo::{Fault, Step};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{ProviderKind, Usage};
@@ -43,6 +43,11 @@ fn whatever_goes_wrong_nothing_is_lost_and_nothing_left_behind() {
     let seed = std::env::var("ONECLAW_CHAOS_SEED").map_or(11, |text| text.parse().expect("a number"));
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "agent::chaos::child", "--nocapture"]);
+    // What is freed is given back, so that what the process has is what it uses.
+    child
+        .env("MALLOC_ARENA_MAX", "1")
+        .env("MALLOC_MMAP_THRESHOLD_", "16384")
+        .env("MALLOC_TRIM_THRESHOLD_", "65536");
     child.env(CHILD, format!("{seed} {}", SENDS * u64::from(times())));
     let output = child.output().unwrap();
     let (said, warned) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -369,14 +374,22 @@ impl Person {
     }
 
     async fn edit(&mut self, house: &House) -> Run {
-        house.agent.prepare(&self.session).await.unwrap();
-        let session = self.session.clone();
-        let newest =
-            house.agent.read(move |c| messages::newest_user(c, &session, Place::LINE)).await.unwrap();
         let text = self.text();
-        let run = house.agent.edit(&self.session, &newest.unwrap().row.id, &text, vec![]).await.unwrap();
-        self.wrote.push(text);
-        run
+        loop {
+            house.agent.prepare(&self.session).await.unwrap();
+            let session = self.session.clone();
+            let newest =
+                house.agent.read(move |c| messages::newest_user(c, &session, Place::LINE)).await.unwrap();
+            match house.agent.edit(&self.session, &newest.unwrap().row.id, &text, vec![]).await {
+                Ok(run) => {
+                    self.wrote.push(text);
+                    return run;
+                }
+                // One that was given up while it waited has just come to its place in the conversation.
+                Err(Failure::Invalid(why)) => assert_eq!(why, "only the newest message can be edited"),
+                Err(other) => panic!("{other}"),
+            }
+        }
     }
 
     async fn change_something(&mut self, house: &House) {

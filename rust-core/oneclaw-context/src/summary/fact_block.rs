@@ -88,44 +88,31 @@ impl Facts {
     /// The facts that neither `text` nor a longer fact contains, as a block of at most `room` tokens; the user's own
     /// come first, of each kind the newest.
     pub fn missing_from(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
-        let mut aim = room;
-        let mut step = 1;
-        loop {
-            let block = self.block_of(text, aim, tariff);
-            let over = tariff.upper_text(&block.text).saturating_sub(room);
-            if over == 0 {
-                return block;
-            }
-            // In the order they stand in, lines can cost a little more than in the order they were chosen in.
-            step = over.max(step * 2);
-            aim = aim.saturating_sub(step);
-        }
-    }
-
-    fn block_of(&self, text: &str, room: u64, tariff: &Tariff) -> FactBlock {
         let mut size = Growing::default();
         let mut block = FactBlock::default();
         for (header, list) in [(BY_USER, &self.by_user), (BY_OTHERS, &self.by_others)] {
             let mut head = size.with("\n\n").with(header);
-            let (mut lines, mut taken) = (Vec::new(), String::new());
+            let before = block.text.clone();
+            let mut lines = String::new();
             for fact in list.iter().rev() {
-                if mentions(text, fact) || mentions(&taken, fact) {
+                if mentions(text, fact) || mentions(&lines, fact) {
                     continue;
                 }
                 let line = format!("\n- {}", escape(fact));
                 let with = head.with(&line);
-                if tariff.upper(tariff.text(with.measure())) <= room {
-                    (size, head) = (with, with);
-                    taken.push_str(&line);
-                    lines.push(line);
-                } else {
-                    block.dropped += 1;
+                // Chosen from the newest, written from the oldest: in that order lines can cost a little more.
+                let written = (tariff.upper(tariff.text(with.measure())) <= room)
+                    .then(|| format!("{before}\n\n{header}{line}{lines}"))
+                    .filter(|written| tariff.upper_text(written) <= room);
+                match written {
+                    Some(written) => {
+                        (size, head) = (with, with);
+                        lines.insert_str(0, &line);
+                        block.text = written;
+                        block.kept += 1;
+                    }
+                    None => block.dropped += 1,
                 }
-            }
-            if !lines.is_empty() {
-                block.kept += lines.len();
-                lines.reverse();
-                block.text.push_str(&format!("\n\n{header}{}", lines.concat()));
             }
         }
         block
