@@ -20,6 +20,7 @@ val ENGLISH = Strings(
         expanded = "Expanded",
         collapsed = "Collapsed",
         pictureText = "Picture %s",
+        pictureUnreadable = "Cannot be read",
         remove = "Remove",
         removeText = "Remove %s",
     ),

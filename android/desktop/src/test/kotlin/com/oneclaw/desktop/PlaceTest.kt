@@ -58,11 +58,11 @@ class PlaceTest {
             image.createGraphics().apply { color = Color.ORANGE }.fillRect(0, 0, width, height)
             ByteArrayOutputStream().also { ImageIO.write(image, "png", it) }.toByteArray()
         }
-        val large = checkNotNull(decode(png(4_000, 1_000)))
+        val large = checkNotNull(decode(png(4_000, 1_000), longest = 640))
         assertEquals(640 to 160, large.width to large.height)
         assertEquals(Color.ORANGE.rgb, large.toPixelMap()[320, 80].toArgb())
-        assertEquals(30 to 20, checkNotNull(decode(png(30, 20))).run { width to height })
-        assertNull(decode("no picture".toByteArray()))
+        assertEquals(30 to 20, checkNotNull(decode(png(30, 20), longest = 640)).run { width to height })
+        assertNull(decode("no picture".toByteArray(), longest = 640))
     }
 
     @Test

@@ -15,6 +15,7 @@ import androidx.compose.ui.unit.LayoutDirection
 import com.oneclaw.chat.AppUiState
 import com.oneclaw.chat.CHINESE
 import com.oneclaw.chat.ENGLISH
+import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.Samples
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.Theme
@@ -117,7 +118,8 @@ class EverySampleTest {
         val platform = TestPlatform(Locale.UK).platform
         setContent {
             CompositionLocalProvider(LocalLayoutDirection provides direction) {
-                OneClawApp(state.copy(settings = state.settings.copy(theme = Theme.LIGHT)), strings, platform, onAction = {})
+                val light = state.copy(settings = state.settings.copy(theme = Theme.LIGHT))
+                OneClawApp(light, strings, platform, SampleData.readAttachment, onAction = {})
             }
         }
         mainClock.advanceTimeBy(1_000)

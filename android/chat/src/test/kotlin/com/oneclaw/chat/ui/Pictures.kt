@@ -10,6 +10,7 @@ import androidx.compose.ui.unit.Density
 import androidx.compose.ui.unit.LayoutDirection
 import androidx.compose.ui.use
 import com.oneclaw.chat.AppUiState
+import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.Samples
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.Theme
@@ -116,7 +117,7 @@ fun png(shot: Shot): ByteArray {
 private fun Scene(shot: Shot) {
     val state = shot.state.copy(settings = shot.state.settings.copy(theme = shot.theme))
     CompositionLocalProvider(LocalLayoutDirection provides shot.direction) {
-        OneClawApp(state, Strings.of(shot.locale), TestPlatform(shot.locale).platform, onAction = {})
+        OneClawApp(state, Strings.of(shot.locale), TestPlatform(shot.locale).platform, SampleData.readAttachment, onAction = {})
     }
 }
 
