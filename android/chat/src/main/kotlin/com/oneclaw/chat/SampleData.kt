@@ -73,6 +73,9 @@ object SampleData {
     fun storedPicture(messageId: String) =
         picture.copy(content = AttachmentContent.Stored(messageId, nth = 0, size = picture.bytes))
 
+    /** A file that is no picture. */
+    val torn = Attachment("image/png", "torn.png", null, null, AttachmentContent.New(""))
+
     /** Reads what is attached to the messages here: it is always the same picture. */
     val readAttachment: suspend (String, Int) -> ByteArray = { _, _ -> Base64.getDecoder().decode(GATE) }
 

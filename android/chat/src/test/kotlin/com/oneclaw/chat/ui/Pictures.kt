@@ -49,8 +49,8 @@ private val heights = mapOf(
     "settings-bad-threshold" to 2_010,
     "context" to 1_330,
     "context-epoch" to 1_330,
-    "chat-compacted" to 1_780,
-    "chat-earlier" to 1_780,
+    "chat-compacted" to 1_420,
+    "chat-earlier" to 1_420,
 )
 
 /** States that are checked like all others, but look like one that is drawn. */
@@ -78,7 +78,7 @@ private val guises = listOf("sessions", "chat", "settings").flatMap { name ->
         Shot("$name-tablet", state, width = 1180, height = if (isSettings) 1_900 else 820, density = 1f).takeIf { name != "sessions" },
         Shot("$name-chinese", Tongues.inChinese(state), height = height, locale = Locale.SIMPLIFIED_CHINESE),
         Shot("$name-rtl", Tongues.inArabic(state), height = height, direction = LayoutDirection.Rtl),
-        Shot("$name-large-font", state, height = if (isSettings) 3_100 else height, fontScale = 1.8f),
+        Shot("$name-large-font", state, height = if (isSettings) 2_900 else height, fontScale = 1.8f),
     )
 }
 
