@@ -84,7 +84,11 @@ fn check(folder: &Path) {
         assert_eq!(count("SELECT COUNT(*) FROM messages WHERE id = 'room-cascaded'"), 0, "{name}");
         store.prepare("room-session").unwrap();
         let rows = store.read(|c| messages::page(c, "room-session", Place::END, 9)).unwrap();
-        assert_eq!(rows.iter().map(|r| r.row.id.as_str()).collect::<Vec<_>>(), ["room-message"], "{name}");
+        assert_eq!(
+            rows.iter().map(|r| r.stored.row.id.as_str()).collect::<Vec<_>>(),
+            ["room-message"],
+            "{name}"
+        );
         let standing = |session| store.read(|c| epochs::standing(c, session)).unwrap().map(|s| s.summary);
         assert_eq!(standing("room-session").as_deref(), Some("Summary"), "{name}");
         assert_eq!(standing("core-session").as_deref(), Some("They looked."), "{name}");

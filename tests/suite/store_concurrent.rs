@@ -41,8 +41,8 @@ fn read_through(store: &Store, session: &str) -> Result<usize, StoreError> {
         loop {
             let page = messages::page(c, session, before, 7)?;
             let Some(first) = page.first() else { break };
-            assert!(page.is_sorted_by_key(|r| r.place));
-            before = first.place;
+            assert!(page.is_sorted_by_key(|r| r.stored.place));
+            before = first.stored.place;
             seen += page.len();
         }
         assert_eq!(seen as u64, expected);

@@ -121,8 +121,9 @@ fn check(store: &Store, session: &str, expected: &Inserted) {
                 loop {
                     let page = messages::page(c, session, before, limit)?;
                     let Some(first) = page.first() else { break };
-                    before = first.place;
-                    backwards.splice(0..0, named(&page));
+                    before = first.stored.place;
+                    let rows: Vec<Stored> = page.into_iter().map(|listed| listed.stored).collect();
+                    backwards.splice(0..0, named(&rows));
                 }
                 assert_eq!(backwards, *expected);
             }

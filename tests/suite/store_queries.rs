@@ -5,7 +5,8 @@ use crate::store_kit::{add, append, create, fresh, ids, other_app, row, rows, se
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Attachment, Row, ToolStatus};
 use oneclaw_store::agents::GENERAL_ASSISTANT;
-use oneclaw_store::messages::{self, State, Stored};
+use oneclaw_store::attachments::{self, Described};
+use oneclaw_store::messages::{self, Listed, State, Stored};
 use oneclaw_store::sessions::{self, Cursor, Session, Shelf};
 use oneclaw_store::survey::survey;
 use oneclaw_store::{Place, Store, StoreError};
@@ -188,8 +189,8 @@ fn rows_are_read_in_parts_from_either_end_and_by_name() {
             let page = store.read(|c| messages::page(c, "s", before, limit)).unwrap();
             assert!(page.len() <= limit);
             let Some(first) = page.first() else { break };
-            before = first.place;
-            backwards.splice(0..0, page);
+            before = first.stored.place;
+            backwards.splice(0..0, page.into_iter().map(|listed| listed.stored));
         }
         assert_eq!(backwards, all, "{limit} at a time");
         let mut forwards: Vec<Stored> = Vec::new();
@@ -300,6 +301,45 @@ fn every_field_comes_back_and_a_reply_grows_from_partial_to_whole() {
     assert_eq!(rows(&store, "s")[1].state, State::Partial, "an interrupted reply is known after a restart");
     store.write(|t| messages::update(t, &plain, State::Whole, NOW)).unwrap();
     assert_eq!(rows(&store, "s"), [stored(&whole, 0, State::Whole), stored(&plain, 1, State::Whole)]);
+}
+
+#[test]
+fn lists_describe_what_is_attached_and_do_not_read_it() {
+    let folder = Folder::new("attached");
+    let store = fresh(&folder, &["s"]);
+    let whole = whole_row("m");
+    append(&store, "s", &whole);
+    append(&store, "s", &user("plain", NOW));
+    store.write(|t| messages::set_pin(t, "m", Some(7))).unwrap();
+    let described = |name: &str, size| Described {
+        mime: "image/png".into(),
+        name: name.into(),
+        width: Some(640),
+        height: None,
+        size,
+    };
+    let mut all = rows(&store, "s");
+    all.iter_mut().for_each(|stored| stored.row.attachments.clear());
+    let listed = [vec![described("one", 3), described("two", 0)], vec![]];
+    let listed: Vec<Listed> =
+        all.into_iter().zip(listed).map(|(stored, attachments)| Listed { stored, attachments }).collect();
+    let page = || store.read(|c| messages::page(c, "s", Place::END, 9)).unwrap();
+    let pins = || store.read(|c| messages::pins(c, "s")).unwrap();
+    assert_eq!((page(), pins()), (listed.clone(), listed[..1].to_vec()));
+    for (nth, attachment) in whole.attachments.iter().enumerate() {
+        assert_eq!(store.read(|c| attachments::get(c, "m", nth)).unwrap(), *attachment);
+    }
+    for (message, nth) in [("m", 2), ("plain", 0), ("nobody", 0)] {
+        let error = store.read(|c| attachments::get(c, message, nth)).unwrap_err();
+        assert_eq!(error.to_string(), no_such(&store, &format!("attachment {nth} of message {message:?}")));
+    }
+    // Bytes that cannot be read do not keep a list from being read: it does not look at them.
+    other_app(store.path())
+        .execute("UPDATE core_attachments SET data = x'ffffffff' WHERE place = 0", [])
+        .unwrap();
+    assert_eq!((page(), pins()), (listed.clone(), listed[..1].to_vec()));
+    assert!(store.read(|c| attachments::get(c, "m", 0)).is_err());
+    assert!(store.read(|c| messages::since(c, "s", Place::START)).is_err());
 }
 
 #[test]

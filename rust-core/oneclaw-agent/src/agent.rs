@@ -1,5 +1,6 @@
 //! The agent: what apps and the command line call. Each method of a run returns at once; what happens is told by events.
 
+use crate::attachments::Enclosure;
 use crate::compactor;
 use crate::config::{Config, Patience};
 use crate::event::Event;
@@ -194,13 +195,9 @@ impl Agent {
     // ---- runs ----
 
     /// Saves a message and answers it. When this returns, the message is in the file.
-    pub async fn send(
-        &self,
-        session: &str,
-        text: &str,
-        attachments: Vec<Attachment>,
-    ) -> Result<Run, Failure> {
+    pub async fn send(&self, session: &str, text: &str, enclosures: Vec<Enclosure>) -> Result<Run, Failure> {
         let (job, events) = self.job(session)?;
+        let attachments = self.gather(enclosures).await?;
         check_message(text, &attachments)?;
         let saved = send::save(&job, text.to_owned(), attachments).await?;
         Ok(self.answer(job, events, Start::Message(saved)))
@@ -213,15 +210,16 @@ impl Agent {
     }
 
     /// Puts another text and other attachments in place of the newest message and answers it. What was there is kept
-    /// aside.
+    /// aside; of its attachments only those stay that are named.
     pub async fn edit(
         &self,
         session: &str,
         message: &str,
         text: &str,
-        attachments: Vec<Attachment>,
+        enclosures: Vec<Enclosure>,
     ) -> Result<Run, Failure> {
         let (job, events) = self.job(session)?;
+        let attachments = self.gather(enclosures).await?;
         check_message(text, &attachments)?;
         self.prepare(session).await?;
         let owner = session.to_owned();

@@ -302,7 +302,7 @@ impl Pass<'_> {
                     None => oneclaw_store::Place::END,
                 };
                 let last = messages::page(c, &session, before, 1)?.pop();
-                last.map(|stored| stored.row.id)
+                last.map(|listed| listed.stored.row.id)
                     .ok_or_else(|| Fault::Refused { why: "there is nothing to compact".to_owned() })
             })
             .await

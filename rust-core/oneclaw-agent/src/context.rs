@@ -29,7 +29,7 @@ pub struct Status {
     /// All compactions, the oldest first; those undone too.
     pub epochs: Vec<epochs::Epoch>,
     /// The pinned messages.
-    pub pins: Vec<messages::Stored>,
+    pub pins: Vec<messages::Listed>,
     /// Where the rows begin that are sent as they are.
     pub boundary: Place,
     /// The provider and model asked next.
@@ -44,7 +44,7 @@ impl Agent {
         let id = session.to_owned();
         let (standing, epochs, pins) = self
             .0
-            .read(move |c| Ok((epochs::standing(c, &id)?, epochs::list(c, &id)?, messages::pinned(c, &id)?)))
+            .read(move |c| Ok((epochs::standing(c, &id)?, epochs::list(c, &id)?, messages::pins(c, &id)?)))
             .await?;
         Ok(Status {
             estimate: plan.request_estimate,

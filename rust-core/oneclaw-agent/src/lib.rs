@@ -2,6 +2,7 @@
 
 mod agent;
 mod ask;
+mod attachments;
 mod chat;
 mod compactor;
 mod config;
@@ -23,6 +24,7 @@ mod turn;
 mod writer;
 
 pub use agent::Agent;
+pub use attachments::Enclosure;
 pub use config::{Config, Offer, Patience};
 pub use context::Status;
 pub use event::{ErrorCode, Event};

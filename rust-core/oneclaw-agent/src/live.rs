@@ -153,7 +153,7 @@ pub(crate) async fn end_cut_calls(job: &Job) -> Result<(), Failure> {
             let newest = store.read(|c| messages::page(c, &id, Place::END, NEWEST))?;
             let cut: Vec<Row> = newest
                 .into_iter()
-                .map(|stored| stored.row)
+                .map(|listed| listed.stored.row)
                 .filter(|row| row.kind == RowType::ToolCall)
                 .filter(|row| matches!(row.tool_status, Some(ToolStatus::Pending | ToolStatus::Executing)))
                 .map(|row| Row { tool_status: Some(ToolStatus::Error), ..row })

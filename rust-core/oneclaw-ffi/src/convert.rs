@@ -1,10 +1,11 @@
 //! The core's nouns as Kotlin sees them, and back. Sizes and counts fit: what does not is the largest that does.
 
 use crate::types::*;
-use oneclaw_agent::{Event, Status};
+use oneclaw_agent::{Enclosure, Event, Status};
 use oneclaw_context::plan::{self, Plan};
 use oneclaw_model as model;
-use oneclaw_store::messages::{State, Stored};
+use oneclaw_store::attachments::Described;
+use oneclaw_store::messages::{Listed, State};
 use oneclaw_store::{Place, agents, catalogue, epochs, sessions};
 
 /// A size as a Kotlin `Long`.
@@ -193,21 +194,23 @@ impl From<Shelf> for sessions::Shelf {
 }
 
 /// A row; those before the boundary are covered by a summary.
-pub(crate) fn message_out(stored: Stored, boundary: Place) -> Message {
+pub(crate) fn message_out(listed: Listed, boundary: Place) -> Message {
+    let Listed { stored, attachments } = listed;
     let is_covered = stored.place < boundary;
     let is_pinned = stored.pinned_at.is_some();
     let is_interrupted = stored.state == State::Partial;
     let (id, created_at) = (stored.row.id.clone(), stored.row.created_at);
-    Message { id, kind: kind_out(stored.row, is_interrupted), created_at, is_pinned, is_covered }
+    let described = attachments.into_iter().enumerate();
+    let attachments = described.map(|(nth, described)| attachment_out(&id, nth, described)).collect();
+    let kind = kind_out(stored.row, attachments, is_interrupted);
+    Message { id, kind, created_at, is_pinned, is_covered }
 }
 
-fn kind_out(row: model::Row, is_interrupted: bool) -> MessageKind {
+fn kind_out(row: model::Row, attachments: Vec<Attachment>, is_interrupted: bool) -> MessageKind {
     let status = row.tool_status.map_or(ToolStatus::Success, Into::into);
     let duration_ms = row.tool_duration_ms.map(size);
     match row.into_message().body {
-        model::Body::User { text, attachments } => {
-            MessageKind::User { text, attachments: attachments.into_iter().map(attachment_out).collect() }
-        }
+        model::Body::User { text, .. } => MessageKind::User { text, attachments },
         model::Body::Assistant { text, thinking, model, usage } => MessageKind::Reply {
             text,
             thinking: thinking.map(|t| t.text).filter(|t| !t.is_empty()),
@@ -218,16 +221,22 @@ fn kind_out(row: model::Row, is_interrupted: bool) -> MessageKind {
         model::Body::ToolCall { call, name, arguments, .. } => {
             MessageKind::ToolCall { call_id: call.0, name, arguments, status }
         }
-        model::Body::ToolResult { call, name, output, attachments, .. } => MessageKind::ToolResult {
-            call_id: call.0,
-            name,
-            output,
-            status,
-            duration_ms,
-            attachments: attachments.into_iter().map(attachment_out).collect(),
-        },
+        model::Body::ToolResult { call, name, output, .. } => {
+            MessageKind::ToolResult { call_id: call.0, name, output, status, duration_ms, attachments }
+        }
         model::Body::Error { text } => MessageKind::Error { text },
         model::Body::System { text } => MessageKind::System { text },
+    }
+}
+
+/// What is sent along with a message.
+pub(crate) fn enclosure_in(attachment: Attachment) -> Enclosure {
+    match attachment.content {
+        // Fewer than none is refused like any other that is not there.
+        AttachmentContent::Stored { message_id, nth, .. } => {
+            Enclosure::Stored { message: message_id, nth: usize::try_from(nth).unwrap_or(usize::MAX) }
+        }
+        AttachmentContent::New { .. } => Enclosure::New(attachment_in(attachment)),
     }
 }
 
@@ -238,17 +247,25 @@ pub(crate) fn attachment_in(attachment: Attachment) -> model::Attachment {
         name: attachment.name,
         width: pixels(attachment.width),
         height: pixels(attachment.height),
-        data: attachment.data,
+        data: match attachment.content {
+            AttachmentContent::New { data } => Some(data),
+            AttachmentContent::Stored { .. } => None,
+        },
     }
 }
 
-fn attachment_out(attachment: model::Attachment) -> Attachment {
+fn attachment_out(message_id: &str, nth: usize, described: Described) -> Attachment {
+    let content = AttachmentContent::Stored {
+        message_id: message_id.to_owned(),
+        nth: count(nth),
+        size: size(described.size),
+    };
     Attachment {
-        mime: attachment.mime,
-        name: attachment.name,
-        width: attachment.width.map(count),
-        height: attachment.height.map(count),
-        data: attachment.data,
+        mime: described.mime,
+        name: described.name,
+        width: described.width.map(count),
+        height: described.height.map(count),
+        content,
     }
 }
 

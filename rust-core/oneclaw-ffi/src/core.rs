@@ -1,7 +1,7 @@
 //! The root object: opening and closing, runs, and the context of a session. Lists and settings are in `data.rs`.
 
 use crate::CoreError;
-use crate::convert::{attachment_in, plan_out, status_out};
+use crate::convert::{enclosure_in, plan_out, status_out};
 use crate::error::invalid;
 use crate::host::{Hosted, Vault};
 use crate::run::{RunHandle, listen};
@@ -78,7 +78,7 @@ impl OneClaw {
         attachments: Vec<Attachment>,
         listener: Arc<dyn ChatListener>,
     ) -> Result<Arc<RunHandle>, CoreError> {
-        let attachments = attachments.into_iter().map(attachment_in).collect();
+        let attachments = attachments.into_iter().map(enclosure_in).collect();
         self.start(listener, |agent| async move { agent.send(&session_id, &text, attachments).await }).await
     }
 
@@ -93,7 +93,7 @@ impl OneClaw {
     }
 
     /// Puts another text and other attachments in place of the newest message and answers it; what was there is kept
-    /// aside.
+    /// aside. Of its attachments only those stay that are named, as they came with the message.
     pub async fn edit_and_resend(
         &self,
         session_id: String,
@@ -102,7 +102,7 @@ impl OneClaw {
         attachments: Vec<Attachment>,
         listener: Arc<dyn ChatListener>,
     ) -> Result<Arc<RunHandle>, CoreError> {
-        let attachments = attachments.into_iter().map(attachment_in).collect();
+        let attachments = attachments.into_iter().map(enclosure_in).collect();
         self.start(
             listener,
             |agent| async move { agent.edit(&session_id, &message_id, &text, attachments).await },

@@ -112,7 +112,8 @@ impl OneClaw {
         .await
     }
 
-    /// The newest messages, or those before a place that an earlier page named.
+    /// The newest messages, or those before a place that an earlier page named. What is attached to them is described;
+    /// `attachment` reads it.
     pub async fn messages(
         &self,
         session_id: String,
@@ -133,9 +134,16 @@ impl OneClaw {
         })
         .await?;
         let is_full = rows.len() == limit;
-        let first = rows.first().filter(|_| is_full).map(|stored| stored.place.to_string());
-        let messages = rows.into_iter().map(|stored| message_out(stored, boundary)).collect();
+        let first = rows.first().filter(|_| is_full).map(|listed| listed.stored.place.to_string());
+        let messages = rows.into_iter().map(|listed| message_out(listed, boundary)).collect();
         Ok(MessagePage { messages, before: first })
+    }
+
+    /// The bytes of what is attached to a message and has so many before it.
+    pub async fn attachment(&self, message_id: String, nth: i32) -> Result<Vec<u8>, CoreError> {
+        let nth = usize::try_from(nth).map_err(|_| invalid("nth", "is negative"))?;
+        let agent = self.agent.clone();
+        on_runtime(async move { Ok(agent.attachment(&message_id, nth).await?) }).await
     }
 
     // ---- services, models, agents ----

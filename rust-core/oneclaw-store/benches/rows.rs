@@ -31,7 +31,7 @@ fn main() {
     for round in 0..ROUNDS {
         for (nth, store) in stores.iter().enumerate() {
             let newest = |limit| store.read(|c| messages::page(c, "s1", Place::END, limit)).unwrap();
-            let boundary = newest(SINCE)[0].place;
+            let boundary = newest(SINCE)[0].stored.place;
             let (time, page) = timed(|| newest(PAGE));
             assert_eq!(page.len(), PAGE);
             pages[nth].push(time);
@@ -41,7 +41,7 @@ fn main() {
             prepares[nth].push(timed(|| store.prepare("s1").unwrap()).0);
             // Names are spread over the whole index, as random ones are.
             let id = format!("{:016x}", (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            let row = Row { id, ..page[0].row.clone() };
+            let row = Row { id, ..page[0].stored.row.clone() };
             let add = || store.write(|t| messages::append(t, "s1", &row, State::Whole)).unwrap();
             appends[nth].push(timed(add).0);
         }

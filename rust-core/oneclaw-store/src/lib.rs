@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod agents;
+pub mod attachments;
 pub mod catalogue;
 mod columns;
 pub mod engine;

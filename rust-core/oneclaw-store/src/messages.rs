@@ -3,12 +3,12 @@
 //!
 //! Reads follow the core's order: a session is brought into it first ([`crate::Store::prepare`]).
 
+use crate::attachments::{self, Described};
 use crate::columns::{count, name, named, required, text, time};
 use crate::error::{Fault, Result};
 use crate::order;
 use crate::place::Place;
 use crate::sessions::no_session;
-use oneclaw_model::Attachment;
 use oneclaw_model::row::{Row, RowType};
 use rusqlite::{Connection, OptionalExtension, Params, Transaction};
 
@@ -42,6 +42,15 @@ pub struct Stored {
     pub mark: Option<String>,
     /// What the engine measured of exactly these texts.
     pub measure: Option<String>,
+}
+
+/// A row as lists show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The row and what is beside it; its attachments are left out of it.
+    pub stored: Stored,
+    /// What is attached to it; [`attachments::get`] reads the bytes.
+    pub attachments: Vec<Described>,
 }
 
 /// Whether a row is all there.
@@ -95,22 +104,7 @@ pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: St
     order::place(transaction, rowid)?;
     order::remember(transaction, rowid)?;
     keep_beside(transaction, row, state)?;
-    for (place, attachment) in row.attachments.iter().enumerate() {
-        transaction
-            .prepare_cached(
-                "INSERT INTO core_attachments (message_id, place, mime, name, width, height, data)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute((
-                &row.id,
-                place,
-                &attachment.mime,
-                &attachment.name,
-                attachment.width,
-                attachment.height,
-                &attachment.data,
-            ))?;
-    }
+    attachments::add(transaction, row)?;
     touch(transaction, session, row, created_at, 1)?;
     place_of(transaction, &row.id)
 }
@@ -259,8 +253,8 @@ pub fn set_measure(transaction: &Transaction<'_>, row: &Row, measure: &str) -> R
 }
 
 /// The newest rows before a place, oldest first. [`Place::END`] asks for the newest of all.
-pub fn page(connection: &Connection, session: &str, before: Place, limit: usize) -> Result<Vec<Stored>> {
-    let mut rows = read(connection, &query(PAGE), (session, before.created_at, before.nth, limit))?;
+pub fn page(connection: &Connection, session: &str, before: Place, limit: usize) -> Result<Vec<Listed>> {
+    let mut rows = list(connection, &query(PAGE), (session, before.created_at, before.nth, limit))?;
     rows.reverse();
     Ok(rows)
 }
@@ -300,6 +294,11 @@ pub fn newest_user(connection: &Connection, session: &str, before: Place) -> Res
 /// The pinned rows, in order.
 pub fn pinned(connection: &Connection, session: &str) -> Result<Vec<Stored>> {
     read(connection, &pinned_query(), [session])
+}
+
+/// The pinned rows, in order, as lists show them.
+pub fn pins(connection: &Connection, session: &str) -> Result<Vec<Listed>> {
+    list(connection, &pinned_query(), [session])
 }
 
 /// Where a message stands.
@@ -345,23 +344,43 @@ fn query_by(index: &str, condition: &str) -> String {
     )
 }
 
+/// Rows with all that is attached to them.
 fn read(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<Stored>> {
-    let mut query = connection.prepare_cached(sql)?;
-    let mut rows = query.query(parameters)?;
-    let mut stored = Vec::new();
-    while let Some(row) = rows.next()? {
-        stored.push(one(connection, row)?);
-    }
-    Ok(stored)
+    each(connection, sql, parameters, |mut stored| {
+        stored.row.attachments = attachments::of(connection, &stored.row.id)?;
+        Ok(stored)
+    })
 }
 
-fn one(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<Stored> {
-    let id = required(row, 0)?;
-    let attachments = attachments(connection, &id)?;
+/// Rows with a description of what is attached to them.
+fn list(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<Listed>> {
+    each(connection, sql, parameters, |stored| {
+        let attachments = attachments::described(connection, &stored.row.id)?;
+        Ok(Listed { stored, attachments })
+    })
+}
+
+fn each<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    mut take: impl FnMut(Stored) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut query = connection.prepare_cached(sql)?;
+    let mut rows = query.query(parameters)?;
+    let mut taken = Vec::new();
+    while let Some(row) = rows.next()? {
+        taken.push(take(one(row)?)?);
+    }
+    Ok(taken)
+}
+
+/// A row without what is attached to it.
+fn one(row: &rusqlite::Row<'_>) -> Result<Stored> {
     let place = Place { created_at: row.get(14)?, nth: row.get(15)? };
     let measured_bytes = time(row, 23)?;
     let flat = Row {
-        id,
+        id: required(row, 0)?,
         // A kind that is not known is shown and never sent.
         kind: named(row, 1)?.unwrap_or(RowType::System),
         content: required(row, 2)?,
@@ -381,27 +400,11 @@ fn one(connection: &Connection, row: &rusqlite::Row<'_>) -> Result<Stored> {
         cache_read: count(row, 16)?,
         cache_write: count(row, 17)?,
         thinking_signature: text(row, 18)?,
-        attachments,
+        attachments: vec![],
     };
     let measure = text(row, 22)?.filter(|_| measured_bytes == Some(bytes(&flat)));
     let state = if row.get(19)? { State::Partial } else { State::Whole };
     Ok(Stored { row: flat, place, state, pinned_at: time(row, 20)?, mark: text(row, 21)?, measure })
-}
-
-fn attachments(connection: &Connection, id: &str) -> Result<Vec<Attachment>> {
-    let mut query = connection.prepare_cached(
-        "SELECT mime, name, width, height, data FROM core_attachments WHERE message_id = ?1 ORDER BY place",
-    )?;
-    let rows = query.query_map([id], |row| {
-        Ok(Attachment {
-            mime: row.get(0)?,
-            name: row.get(1)?,
-            width: row.get(2)?,
-            height: row.get(3)?,
-            data: row.get(4)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// How long a row's texts are together.

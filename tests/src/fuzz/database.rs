@@ -9,7 +9,9 @@ use oneclaw_store::epochs::{self, NewEpoch};
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::sessions::{self, Cursor, Shelf};
 use oneclaw_store::survey::survey;
-use oneclaw_store::{Place, Store, StoreError, catalogue, engine, examine, queue, settings, transcripts};
+use oneclaw_store::{
+    Place, Store, StoreError, attachments, catalogue, engine, examine, queue, settings, transcripts,
+};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
@@ -192,7 +194,12 @@ fn read_everything(store: &Store) {
 fn read_session(store: &Store, id: &str) {
     check(store.read(|c| sessions::get(c, id)));
     check(store.prepare(id));
-    check(store.read(|c| messages::page(c, id, Place::END, 5)));
+    let page = store.read(|c| messages::page(c, id, Place::END, 5));
+    for listed in page.as_ref().into_iter().flatten().filter(|listed| !listed.attachments.is_empty()) {
+        check(store.read(|c| attachments::get(c, &listed.stored.row.id, 0)));
+    }
+    check(page);
+    check(store.read(|c| messages::pins(c, id)));
     check(store.read(|c| messages::since(c, id, Place::START)));
     check(store.read(|c| messages::newest_user(c, id, Place::END)));
     check(store.read(|c| messages::pinned(c, id)));

@@ -1,9 +1,9 @@
 //! Another reply, another question: what was there is kept aside, and the model does not see it.
 
 use super::kit::{House, Setup, all, errors, said, why, wordy};
-use oneclaw_agent::ErrorCode;
-use oneclaw_agent::Event;
+use oneclaw_agent::{Enclosure, ErrorCode, Event, Failure};
 use oneclaw_demo::{Fault, Step};
+use oneclaw_model::Attachment;
 use oneclaw_model::row::RowType;
 use oneclaw_store::messages;
 
@@ -82,6 +82,73 @@ async fn an_edited_question_takes_the_place_of_the_first() {
     assert_eq!(house.rows().len(), 4);
     assert_eq!(aside(&house)[0], ("USER".into(), "What is the prot?".into()));
     assert!(!house.chats().last().unwrap().request.to_string().contains("prot?"));
+}
+
+fn picture(name: &str, data: Option<&str>) -> Attachment {
+    Attachment {
+        mime: "image/png".into(),
+        name: name.into(),
+        width: Some(640),
+        height: Some(480),
+        data: data.map(str::to_owned),
+    }
+}
+
+fn kept(message: &str, nth: usize) -> Enclosure {
+    Enclosure::Stored { message: message.to_owned(), nth }
+}
+
+/// What is attached to the newest question.
+fn attached(house: &House) -> Vec<Attachment> {
+    let rows = house.rows();
+    rows.into_iter().rev().find(|s| s.row.kind == RowType::User).unwrap().row.attachments
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edited_question_keeps_the_pictures_that_are_named() {
+    let house = Setup::window(32_000).build("again-pictures").await;
+    let [first, second, third] = [("one", "b25l"), ("two", "dHdv"), ("three", "dGhyZWU=")]
+        .map(|(name, data)| picture(name, Some(data)));
+    let new = [&first, &second].map(|picture| Enclosure::New(picture.clone())).to_vec();
+    all(house.agent.send(&house.session, "Which one?", new).await.unwrap()).await;
+    all(house.agent.regenerate(&house.session).await.unwrap()).await;
+    assert_eq!(
+        attached(&house),
+        [first.clone(), second.clone()],
+        "another reply leaves the question as it is"
+    );
+    let question = newest(&house);
+    let other = vec![kept(&question, 1), Enclosure::New(third.clone())];
+    all(house.agent.edit(&house.session, &question, "Which, then?", other).await.unwrap()).await;
+    assert_eq!(attached(&house), [second, third]);
+    let request = house.chats().last().unwrap().request.to_string();
+    assert!(
+        request.contains("dHdv") && request.contains("dGhyZWU=") && !request.contains("b25l"),
+        "{request}"
+    );
+    // What was replaced is aside, and cannot be named any more.
+    let before = house.texts();
+    let gone = house.agent.edit(&house.session, &newest(&house), "Again.", vec![kept(&question, 1)]).await;
+    assert_eq!(why(gone), format!("there is no attachment 1 of message {question:?}"));
+    assert_eq!(house.texts(), before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_bytes_of_a_picture_are_read_one_by_one() {
+    let house = Setup::window(32_000).build("again-bytes").await;
+    let datas = [Some("aGk="), Some("aGk"), Some("//79"), Some("no base64"), None];
+    let new = datas.iter().map(|data| Enclosure::New(picture("p", *data))).collect();
+    all(house.agent.send(&house.session, "Look.", new).await.unwrap()).await;
+    let question = newest(&house);
+    let read = async |nth| house.agent.attachment(&question, nth).await;
+    assert_eq!(read(0).await.unwrap(), b"hi");
+    assert_eq!(read(1).await.unwrap(), b"hi");
+    assert_eq!(read(2).await.unwrap(), [255, 254, 253]);
+    assert!(matches!(read(3).await, Err(Failure::Invalid(why)) if why == "the attachment is not in base64"));
+    assert!(matches!(read(4).await, Err(Failure::NotFound(what)) if what == "content of the attachment"));
+    assert!(matches!(read(5).await, Err(Failure::NotFound(_))));
+    house.agent.close().await;
+    assert!(matches!(read(0).await, Err(Failure::Closed)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

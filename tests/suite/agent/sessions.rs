@@ -72,7 +72,7 @@ async fn pins_are_carried_word_for_word_and_refused_where_they_are_too_large() {
     let sent = house.chats().pop().unwrap().request.to_string();
     assert!(sent.contains("never touch /srv/ledger.db"), "{sent}");
     let status = house.agent.status(&house.session).await.unwrap();
-    assert_eq!(status.pins.iter().map(|s| &s.row.id).collect::<Vec<_>>(), [&users[0]]);
+    assert_eq!(status.pins.iter().map(|s| &s.stored.row.id).collect::<Vec<_>>(), [&users[0]]);
     house.agent.unpin(&house.session, &users[0]).await.unwrap();
     assert_eq!(house.agent.status(&house.session).await.unwrap().pins.len(), 0);
     let other = house.new_session().await;

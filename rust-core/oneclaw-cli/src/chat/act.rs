@@ -8,7 +8,7 @@ use super::{Chat, Next, now};
 use crate::Failure;
 use crate::args::ProviderName;
 use clap::ValueEnum;
-use oneclaw_agent::Status;
+use oneclaw_agent::{Enclosure, Status};
 use oneclaw_model::row::RowType;
 use oneclaw_store::epochs::Epoch;
 use oneclaw_store::messages::{self, Stored};
@@ -97,7 +97,8 @@ impl Chat {
                 let newest = agent.store().read(|c| messages::newest_user(c, &session, Place::LINE))?;
                 let newest = newest.ok_or_else(|| refused("There is no message to edit yet."))?;
                 let row = newest.row;
-                let run = agent.edit(&session, &row.id, &text, row.attachments).await?;
+                let kept = row.attachments.into_iter().map(Enclosure::New).collect();
+                let run = agent.edit(&session, &row.id, &text, kept).await?;
                 return self.follow(run).await.map(|(next, _)| next).map_err(Trouble::Output);
             }
             Command::Sessions => self.sessions()?,
@@ -166,7 +167,7 @@ impl Chat {
                 screen.line(&one_line(&summary, MOST_SUMMARY), Style::Dim)?;
             }
             for pin in &pins {
-                screen.line(&format!("pinned: {}", excerpt(pin)), Style::Plain)?;
+                screen.line(&format!("pinned: {}", excerpt(&pin.stored)), Style::Plain)?;
             }
             Ok(())
         })?;
@@ -230,15 +231,17 @@ impl Chat {
     fn pinnable(&self) -> Result<Vec<Stored>, Trouble> {
         let (rows, pinned) = self.ready.agent.store().read(|c| {
             let rows = messages::page(c, &self.ready.session, Place::END, LOOKED_AT)?;
-            Ok((rows, messages::pinned(c, &self.ready.session)?))
+            Ok((rows, messages::pins(c, &self.ready.session)?))
         })?;
+        let stored = |listed: messages::Listed| listed.stored;
         let says = |s: &Stored| match s.row.kind {
             RowType::User | RowType::AiResponse => !s.row.content.trim().is_empty(),
             RowType::ToolResult => true,
             _ => false,
         };
-        let mut listed: Vec<Stored> = rows.into_iter().rev().filter(says).take(PINNABLE).collect();
-        for stored in pinned.into_iter().rev() {
+        let mut listed: Vec<Stored> =
+            rows.into_iter().rev().map(stored).filter(says).take(PINNABLE).collect();
+        for stored in pinned.into_iter().rev().map(stored) {
             if listed.iter().all(|other| other.row.id != stored.row.id) {
                 listed.push(stored);
             }
@@ -397,6 +400,6 @@ fn context_value(session: &str, status: &Status) -> Value {
         "parts": status.parts,
         "summary": status.summary,
         "compactions": status.epochs.iter().map(epoch).collect::<Vec<_>>(),
-        "pins": status.pins.iter().map(|s| json!({"id": s.row.id, "text": excerpt(s)})).collect::<Vec<_>>(),
+        "pins": status.pins.iter().map(|p| json!({"id": p.stored.row.id, "text": excerpt(&p.stored)})).collect::<Vec<_>>(),
     })
 }

@@ -446,6 +446,7 @@ fn sessions_and_rows(ready: &Ready) -> Result<Opened, Failure> {
     };
     let mut rows: Vec<(bool, String)> = rows
         .into_iter()
+        .map(|listed| listed.stored)
         .filter(|Stored { row, .. }| {
             matches!(row.kind, RowType::User | RowType::AiResponse) && !row.content.trim().is_empty()
         })

@@ -139,8 +139,27 @@ pub struct Attachment {
     pub width: Option<i32>,
     /// Height in pixels, if it is a picture and known.
     pub height: Option<i32>,
-    /// The bytes in base64; none where only the description is kept.
-    pub data: Option<String>,
+    /// Where its bytes are.
+    pub content: AttachmentContent,
+}
+
+/// Where the bytes of an attachment are.
+#[derive(Debug, Clone, PartialEq, Eq, uniffi::Enum)]
+pub enum AttachmentContent {
+    /// Here: it is new.
+    New {
+        /// The bytes in base64.
+        data: String,
+    },
+    /// In the file; `attachment` reads them. What a message of the file has can be sent along with another one as it is.
+    Stored {
+        /// The message it is attached to.
+        message_id: String,
+        /// How many are attached to that before it.
+        nth: i32,
+        /// How many bytes it has, to within two; 0 where none are kept.
+        size: i64,
+    },
 }
 
 /// Token counts of one model call. No token is counted twice, but `reasoning` is a part of `output`.

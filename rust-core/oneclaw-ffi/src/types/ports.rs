@@ -64,6 +64,6 @@ pub struct ToolAnswer {
     pub output: String,
     /// Whether it failed.
     pub is_error: bool,
-    /// Pictures and files for the model.
+    /// Pictures and files for the model. Of one that is stored it is only told the name.
     pub attachments: Vec<Attachment>,
 }

@@ -3,6 +3,8 @@ package com.oneclaw.bench
 import com.oneclaw.bridge.ChatRepository
 import com.oneclaw.bridge.real.House
 import com.oneclaw.bridge.real.LoopbackService
+import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.ChatEvent
 import com.oneclaw.core.estimateSimple
 import com.oneclaw.core.truncateHead
@@ -11,10 +13,12 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.runBlocking
 import java.lang.management.ManagementFactory
 import java.time.Duration
+import java.util.Base64
 import kotlin.system.exitProcess
 
 private const val ROUNDS = 5
 private const val DELTAS = 20_000
+private const val PICTURE_BYTES = 100 * 1_024
 
 /** What crossing the border between Kotlin and Rust costs, as a table. Times are of this machine; nothing is asserted. */
 fun main() {
@@ -34,6 +38,7 @@ fun main() {
                 val session = service.session(core)
                 repeat(25) { core.send(session, "Message $it").toList() }
                 row("page of 50 messages", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
+                pictures(core, service.session(core))
             }
             streamed(core, what = null, DELTAS, pause = null)
             streamed(core, "streamed deltas, unbraked", DELTAS, pause = null)
@@ -42,6 +47,16 @@ fun main() {
     }
     house.folder.toFile().deleteRecursively()
     exitProcess(0)
+}
+
+/** A page describes its pictures, so that it costs about the same; each is read by itself. */
+private suspend fun pictures(core: ChatRepository, session: String) {
+    val data = Base64.getEncoder().encodeToString(ByteArray(PICTURE_BYTES))
+    val picture = Attachment("image/png", "picture.png", 640, 480, AttachmentContent.New(data))
+    repeat(25) { core.send(session, "Message $it", listOf(picture)).toList() }
+    row("  with 25 pictures of 100 KB", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
+    val message = core.messages(session, limit = 50).messages.first().id
+    row("picture of 100 KB", 300) { check(core.attachment(message, 0).size == PICTURE_BYTES) }
 }
 
 /** The fastest of some rounds: the others were disturbed. */

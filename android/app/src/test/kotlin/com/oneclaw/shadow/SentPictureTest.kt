@@ -5,6 +5,7 @@ import android.graphics.Bitmap
 import android.graphics.Canvas
 import android.graphics.Color
 import android.graphics.Paint
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.shadow.share.MOST_PIXELS_SENT
 import com.oneclaw.shadow.share.bitmapOf
 import com.oneclaw.shadow.share.pictureOf
@@ -21,6 +22,7 @@ import java.util.zip.CRC32
 import kotlin.test.assertContentEquals
 import kotlin.test.assertEquals
 import kotlin.test.assertFalse
+import kotlin.test.assertIs
 import kotlin.test.assertNotNull
 import kotlin.test.assertTrue
 
@@ -91,8 +93,15 @@ class SentPictureTest {
         }
     }
 
+    @Test
+    fun aPictureIsNoLargerThanItIsShown() {
+        val bytes = encoded(Bitmap.CompressFormat.PNG, width = 190, height = 60)
+        val sizes = listOf(50, 100, 400).map { longest -> assertNotNull(bitmapOf(bytes, longest)).run { width to height } }
+        assertEquals(listOf(50 to 16, 100 to 32, 190 to 60), sizes)
+    }
+
     private fun sent(bytes: ByteArray): ByteArray =
-        Base64.getDecoder().decode(assertNotNull(assertNotNull(pictureOf("photo", bytes)).data))
+        Base64.getDecoder().decode(assertIs<AttachmentContent.New>(assertNotNull(pictureOf("photo", bytes)).content).data)
 
     private fun redCorner(bitmap: Bitmap): String {
         val places = listOf(4 to "left", bitmap.width - 5 to "right").flatMap { (x, side) ->

@@ -65,11 +65,14 @@ interface ChatRepository : AutoCloseable {
     suspend fun setSessionAgent(sessionId: String, agentId: String)
 
     /**
-     * The newest messages in the order they were written, with their pictures.
+     * The newest messages in the order they were written. Their pictures are described; [attachment] reads one.
      *
      * @param before [MessagePage.before] of the page after these, as it came; null: the newest page
      */
     suspend fun messages(sessionId: String, before: String? = null, limit: Int = MESSAGE_PAGE): MessagePage
+
+    /** The bytes of what is attached to a stored message and has [nth] others before it: [com.oneclaw.core.AttachmentContent.Stored]. */
+    suspend fun attachment(messageId: String, nth: Int): ByteArray
 
     /** Saves a message and answers it. From the first event on it is stored. */
     fun send(sessionId: String, text: String, attachments: List<Attachment> = emptyList()): Flow<ChatEvent>
@@ -77,7 +80,7 @@ interface ChatRepository : AutoCloseable {
     /** Answers the newest message once more, also after an error. */
     fun regenerate(sessionId: String): Flow<ChatEvent>
 
-    /** Puts something else in the place of the newest message, and answers it. */
+    /** Puts something else in the place of the newest message, and answers it. Those of its attachments stay that are handed back. */
     fun editAndResend(
         sessionId: String,
         messageId: String,

@@ -51,6 +51,8 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     override suspend fun messages(sessionId: String, before: String?, limit: Int) = ask { messages(sessionId, before, limit) }
 
+    override suspend fun attachment(messageId: String, nth: Int) = ask { attachment(messageId, nth) }
+
     override fun send(sessionId: String, text: String, attachments: List<Attachment>) =
         run { send(sessionId, text, attachments, it) }
 

@@ -1,6 +1,8 @@
 package com.oneclaw.bridge
 
 import com.oneclaw.bridge.fake.FakeChatRepository
+import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.ChatEvent
 import com.oneclaw.core.CoreException
 import com.oneclaw.core.MessageKind
@@ -52,6 +54,20 @@ class FakeChatRepositoryTest {
         val texts = (oldest.messages + older.messages + newest.messages).map { (it.kind as MessageKind.User).text }
         assertEquals(List(7) { "$it" }, texts)
         assertEquals(null, oldest.before)
+    }
+
+    @Test
+    fun picturesAreDescribedAndReadAsTheCoreWould() = runTest {
+        fake.script = { it.complete() }
+        val session = fake.createSession().id
+        fake.send(session, "Look", listOf(Attachment("image/png", "a.png", 1, 1, AttachmentContent.New("aGk=")))).toList()
+        val asked = { fake.file.rows(session).first().let { it.id to (it.kind as MessageKind.User).attachments.single() } }
+        val (question, stored) = asked()
+        assertEquals(AttachmentContent.Stored(question, 0, 3), stored.content)
+        assertEquals("hi", String(fake.attachment(question, 0)))
+        fake.editAndResend(session, question, "Look here", listOf(stored)).toList()
+        assertEquals("hi", String(fake.attachment(asked().first, 0)))
+        assertFailsWith<CoreException.NotFound> { fake.attachment(question, 0) }
     }
 
     @Test

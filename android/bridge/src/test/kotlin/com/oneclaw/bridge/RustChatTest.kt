@@ -8,15 +8,20 @@ import com.oneclaw.bridge.real.house
 import com.oneclaw.bridge.real.replies
 import com.oneclaw.bridge.real.text
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.ChatEvent
+import com.oneclaw.core.CoreException
 import com.oneclaw.core.MessageKind
 import com.oneclaw.core.Shelf
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.flow.onEach
 import kotlinx.coroutines.flow.toList
+import java.util.Base64
 import kotlin.test.Test
+import kotlin.test.assertContentEquals
 import kotlin.test.assertEquals
+import kotlin.test.assertFailsWith
 import kotlin.test.assertIs
 import kotlin.test.assertNotNull
 import kotlin.test.assertTrue
@@ -68,16 +73,54 @@ class RustChatTest {
     fun anotherReplyAndAnotherQuestion() = demo { core ->
         val session = core.createSession().id
         core.send(session, "Remember: the port = 8080.").toList()
-        val picture = Attachment("image/png", "dot.png", 1, 1, DOT)
-        core.send(session, "What is the prot?", listOf(picture)).toList()
+        core.send(session, "What is the prot?").toList()
         core.regenerate(session).toList()
         val question = core.all(session).last { it.kind is MessageKind.User }
-        assertEquals(listOf(picture), assertIs<MessageKind.User>(question.kind).attachments)
         val events = core.editAndResend(session, question.id, "What is the port?").toList()
         assertEquals("the port = 8080.", events.text())
         assertEquals(listOf("Remember: the port = 8080.", "What is the port?"), core.asked(session))
-        assertEquals(emptyList(), assertIs<MessageKind.User>(core.all(session)[2].kind).attachments)
         assertEquals(4, core.all(session).size)
+    }
+
+    @Test
+    fun aPageDescribesPicturesAndEachIsReadByItself() = demo { core ->
+        val session = core.createSession().id
+        core.send(session, "Look.", listOf(picture("a.png"), picture("b.png"))).toList()
+        core.regenerate(session).toList()
+        val (question, pictures) = core.newestQuestion(session)
+        val content = { nth: Int -> AttachmentContent.Stored(question, nth, size = DOT.length / 4L * 3) }
+        assertEquals(listOf(picture("a.png", content(0)), picture("b.png", content(1))), pictures)
+        assertContentEquals(Base64.getDecoder().decode(DOT), core.attachment(question, 1))
+        for ((message, nth) in listOf(question to 2, "nobody" to 0)) {
+            assertFailsWith<CoreException.NotFound> { core.attachment(message, nth) }
+        }
+        assertFailsWith<CoreException.Invalid> { core.attachment(question, -1) }
+        core.pin(session, question)
+        val pinned = core.contextStatus(session).pins.single()
+        assertEquals(pictures, assertIs<MessageKind.User>(pinned.kind).attachments)
+    }
+
+    @Test
+    fun anEditKeepsThePicturesThatAreHandedBack() = demo { core ->
+        val session = core.createSession().id
+        core.send(session, "Look.", listOf(picture("a.png"), picture("b.png"))).toList()
+        val (question, pictures) = core.newestQuestion(session)
+        val events = core.editAndResend(session, question, "Look here.", listOf(pictures[1], picture("c.png"))).toList()
+        assertEquals(emptyList(), events.errors())
+        val (edited, kept) = core.newestQuestion(session)
+        assertEquals(listOf("b.png", "c.png"), kept.map { it.name })
+        assertContentEquals(Base64.getDecoder().decode(DOT), core.attachment(edited, 0))
+        // The message they were handed back from is gone, and so are they.
+        assertFailsWith<CoreException.NotFound> { core.send(session, "Again.", listOf(pictures[0])).toList() }
+        assertEquals(listOf("Look here."), core.asked(session))
+    }
+
+    private fun picture(name: String, content: AttachmentContent = AttachmentContent.New(DOT)) =
+        Attachment("image/png", name, 1, 1, content)
+
+    private suspend fun ChatRepository.newestQuestion(sessionId: String): Pair<String, List<Attachment>> {
+        val message = all(sessionId).last { it.kind is MessageKind.User }
+        return message.id to (message.kind as MessageKind.User).attachments
     }
 
     @Test

@@ -58,6 +58,9 @@ class ChatStateHolder(
         perform(action, before, after)
     }
 
+    /** The bytes of what is attached to a stored message. The state holds only its description. */
+    suspend fun readAttachment(messageId: String, nth: Int): ByteArray = repository.attachment(messageId, nth)
+
     private fun perform(action: ChatAction, before: AppUiState, after: AppUiState) {
         val sessionId = after.openSessionId
         when (action) {
@@ -174,7 +177,7 @@ class ChatStateHolder(
         }
     }
 
-    /** At most so many rows a turn has stored: more are not read, as older ones may have large pictures. */
+    /** At most so many rows a turn has stored: more are not read. */
     private fun rowsOf(turn: Long): Int {
         val parts = states.value.turn(turn)?.parts.orEmpty().size
         return (3 * parts + 2).coerceAtMost(MESSAGE_PAGE)

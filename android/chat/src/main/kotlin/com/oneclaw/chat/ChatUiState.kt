@@ -3,6 +3,7 @@ package com.oneclaw.chat
 import androidx.compose.runtime.Immutable
 import com.oneclaw.bridge.Problem
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.ErrorCode
 import com.oneclaw.core.Message
 import com.oneclaw.core.ModelRef
@@ -94,7 +95,14 @@ const val MOST_PICTURES = 8
 
 /** The most that several pictures have together: as base64 it is a third more, and services take requests of about 20 MB. */
 internal const val MOST_PICTURE_MB = 12
-internal const val MOST_PICTURE_DATA = MOST_PICTURE_MB * 1_024 * 1_024 / 3 * 4
+internal const val MOST_PICTURE_BYTES = MOST_PICTURE_MB * 1_024 * 1_024
+
+/** How many bytes it has, to within two. */
+internal val Attachment.bytes: Long
+    get() = when (val content = content) {
+        is AttachmentContent.New -> content.data.length / 4L * 3
+        is AttachmentContent.Stored -> content.size
+    }
 
 /**
  * What the user is writing.

@@ -27,9 +27,9 @@ private fun AppUiState.changeDraft(change: (Draft) -> Draft) = changeOpen { it.c
 
 private fun attach(state: AppUiState, attachment: Attachment): AppUiState {
     val there = state.chat.draft.attachments
-    val size = (there + attachment).sumOf { it.data?.length ?: 0 }
+    val size = (there + attachment).sumOf { it.bytes }
     // How large a single picture may be is the platform's to say.
-    val fits = there.isEmpty() || (there.size < MOST_PICTURES && size <= MOST_PICTURE_DATA)
+    val fits = there.isEmpty() || (there.size < MOST_PICTURES && size <= MOST_PICTURE_BYTES)
     return if (fits) state.changeDraft { it.copy(attachments = there + attachment) } else state.tellTooManyPictures()
 }
 

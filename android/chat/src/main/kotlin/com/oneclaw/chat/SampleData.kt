@@ -1,6 +1,7 @@
 package com.oneclaw.chat
 
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ContextStatus
 import com.oneclaw.core.EpochInfo
@@ -14,6 +15,7 @@ import com.oneclaw.core.Session
 import com.oneclaw.core.Strategy
 import com.oneclaw.core.ToolStatus
 import com.oneclaw.core.Usage
+import java.util.Base64
 
 /** The values that [Samples] are made of. Nothing depends on the clock. */
 object SampleData {
@@ -64,7 +66,18 @@ object SampleData {
         ),
     )
 
-    val picture = Attachment("image/png", "gate.png", 32, 32, GATE)
+    /** A picture that is new. */
+    val picture = Attachment("image/png", "gate.png", 32, 32, AttachmentContent.New(GATE))
+
+    /** The same where it is attached to a stored message, alone. */
+    fun storedPicture(messageId: String) =
+        picture.copy(content = AttachmentContent.Stored(messageId, nth = 0, size = picture.bytes))
+
+    /** A file that is no picture. */
+    val torn = Attachment("image/png", "torn.png", null, null, AttachmentContent.New(""))
+
+    /** Reads what is attached to the messages here: it is always the same picture. */
+    val readAttachment: suspend (String, Int) -> ByteArray = { _, _ -> Base64.getDecoder().decode(GATE) }
 
     val usage = Usage(input = 1_204, cacheRead = 8_192, cacheWrite = 0, output = 312, reasoning = 96)
 
@@ -95,7 +108,7 @@ object SampleData {
         call("m-5", "c-2", "read_file", """{"path":"notes/japan.md"}""", 4),
         result("m-6", "c-2", "read_file", "no such file: notes/japan.md", ToolStatus.ERROR, 3, 5),
         reply("m-7", markdown, 6, usage = usage),
-        user("m-8", "Is this the shrine you mean?", 7, listOf(picture)),
+        user("m-8", "Is this the shrine you mean?", 7, listOf(storedPicture("m-8"))),
         reply("m-9", "Yes, that is Fushimi Inari, seen from the station.", 8),
     )
 

@@ -48,7 +48,7 @@ object Samples {
     val chatNew = base.copy(openId = NEW_CHAT, chats = mapOf(NEW_CHAT to ChatUiState(model = data.models.first().ref)))
     val chatLoading = base.open { ChatUiState(isLoading = true) }
     val chatEarlier = base.open { it.copy(transcript = it.transcript.copy(before = "cursor"), isLoadingEarlier = true) }
-    val chatDraft = base.open { it.copy(draft = Draft("And what about\nSunday evening?", listOf(data.picture))) }
+    val chatDraft = base.open { it.copy(draft = Draft("And what about\nSunday evening?", listOf(data.picture, data.torn))) }
     val chatEditing =
         reduce(reduce(base, ChatAction.StartEdit("m-8")), ChatAction.EditDraft("Is this the shrine of the first day?"))
     val chatWaiting = base.open { it.turn(turn("Find a quiet garden.")) }

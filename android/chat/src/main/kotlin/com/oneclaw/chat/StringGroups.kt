@@ -23,6 +23,7 @@ data class CommonStrings(
     val expanded: String,
     val collapsed: String,
     val pictureText: String,
+    val pictureUnreadable: String,
     val remove: String,
     val removeText: String,
 )

@@ -20,6 +20,7 @@ val CHINESE = Strings(
         expanded = "已展开",
         collapsed = "已收起",
         pictureText = "图片 %s",
+        pictureUnreadable = "无法读取",
         remove = "移除",
         removeText = "移除 %s",
     ),

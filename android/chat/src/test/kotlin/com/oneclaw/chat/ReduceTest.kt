@@ -1,5 +1,6 @@
 package com.oneclaw.chat
 
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.MessagePage
 import com.oneclaw.core.SessionPage
 import com.oneclaw.core.Shelf
@@ -38,11 +39,19 @@ class ReduceTest {
 
     @Test
     fun severalPicturesAreNotLargerThanAServiceTakes() {
-        val large = SampleData.picture.copy(data = "A".repeat(MOST_PICTURE_DATA / 2 + 1))
+        val large = SampleData.picture.copy(content = AttachmentContent.New("A".repeat(MOST_PICTURE_BYTES / 3 * 2 + 4)))
         play.act(ChatAction.AddAttachment(large), ChatAction.AddAttachment(large), ChatAction.AddAttachment(SampleData.picture))
         assertEquals(listOf(large, SampleData.picture), play.chat.draft.attachments)
         assertIs<Notice.TooManyPictures>(play.state.notices.single())
         assertEquals("A message takes 8 pictures, of 12 MB together. The rest was left out", ENGLISH.of(play.state.notices.single()))
+    }
+
+    @Test
+    fun whatIsStoredCountsToo() {
+        val stored = AttachmentContent.Stored("m-8", nth = 0, size = MOST_PICTURE_BYTES.toLong())
+        val large = SampleData.picture.copy(content = stored)
+        play.act(ChatAction.AddAttachment(large), ChatAction.AddAttachment(SampleData.picture))
+        assertEquals(listOf(large), play.chat.draft.attachments)
     }
 
     @Test
@@ -51,7 +60,7 @@ class ReduceTest {
         assertEquals("Is this the shrine you mean?", play.chat.draft.text)
         play.act(ChatAction.EditDraft("Is this it?"), ChatAction.Send)
         val turn = play.chat.turns.single()
-        assertEquals(TurnRequest.Edit("m-8", "Is this it?", listOf(SampleData.picture)), turn.request)
+        assertEquals(TurnRequest.Edit("m-8", "Is this it?", listOf(SampleData.storedPicture("m-8"))), turn.request)
         assertEquals("m-7", play.chat.transcript.messages.last().id)
         assertEquals("half a thought", play.chat.draft.text)
     }

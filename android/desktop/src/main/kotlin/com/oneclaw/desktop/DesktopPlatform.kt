@@ -5,6 +5,7 @@ import androidx.compose.ui.graphics.asComposeImageBitmap
 import androidx.compose.ui.graphics.toComposeImageBitmap
 import com.oneclaw.chat.ui.Platform
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
@@ -28,9 +29,6 @@ private val MEDIA_TYPES =
 /** The largest picture that is read; services take less. */
 private const val MOST_BYTES = 20L * 1024 * 1024
 
-/** The larger side of a picture in the chat, twice over for sharp screens. */
-private const val MOST_PIXELS = 640
-
 private val SMOOTH = FilterMipmap(FilterMode.LINEAR, MipmapMode.LINEAR)
 
 /** Clipboard, pictures and the file dialog of a desktop. [onPicture] gets null for a file that is no picture. */
@@ -39,23 +37,22 @@ internal fun desktopPlatform(scope: CoroutineScope, onPicture: (Attachment?) -> 
         Toolkit.getDefaultToolkit().systemClipboard.setContents(StringSelection(it), null)
         true
     },
-    decode = { bytes -> withContext(Dispatchers.Default) { decode(bytes) } },
+    decode = { bytes, longest -> withContext(Dispatchers.Default) { decode(bytes, longest) } },
     pickPicture = {
         pickFile()?.let { file -> scope.launch { onPicture(withContext(Dispatchers.IO) { pictureOf(file) }) } }
     },
 )
 
 /** A picture as large as it is shown at most: a photograph has fifty times as many pixels as its square in the chat. */
-internal fun decode(bytes: ByteArray): ImageBitmap? = imageOf(bytes)?.use { image ->
+internal fun decode(bytes: ByteArray, longest: Int): ImageBitmap? = imageOf(bytes)?.use { image ->
     val larger = maxOf(image.width, image.height)
-    if (larger <= MOST_PIXELS) return image.toComposeImageBitmap()
+    if (larger <= longest) return image.toComposeImageBitmap()
     val bitmap = Bitmap()
-    val isMade = bitmap.allocN32Pixels(shorten(image.width, larger), shorten(image.height, larger))
+    val shorten = { side: Int -> (side.toLong() * longest / larger).toInt().coerceAtLeast(1) }
+    val isMade = bitmap.allocN32Pixels(shorten(image.width), shorten(image.height))
     val pixels = if (isMade) bitmap.peekPixels() else null
     if (pixels == null || !image.scalePixels(pixels, SMOOTH, false)) null else bitmap.asComposeImageBitmap()
 }
-
-private fun shorten(side: Int, larger: Int) = (side.toLong() * MOST_PIXELS / larger).toInt().coerceAtLeast(1)
 
 private fun imageOf(bytes: ByteArray): Image? = try {
     Image.makeFromEncoded(bytes)
@@ -79,7 +76,7 @@ internal fun pictureOf(file: File): Attachment? {
         return null
     }
     val size = imageOf(bytes)?.use { it.width to it.height } ?: return null
-    return Attachment(type, file.name, size.first, size.second, Base64.getEncoder().encodeToString(bytes))
+    return Attachment(type, file.name, size.first, size.second, AttachmentContent.New(Base64.getEncoder().encodeToString(bytes)))
 }
 
 private fun mediaTypeOf(name: String) = MEDIA_TYPES[name.substringAfterLast('.').lowercase()]

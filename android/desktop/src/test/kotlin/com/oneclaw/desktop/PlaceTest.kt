@@ -5,6 +5,8 @@ import androidx.compose.ui.graphics.toPixelMap
 import androidx.compose.ui.unit.DpSize
 import androidx.compose.ui.unit.dp
 import androidx.compose.ui.window.WindowPlacement
+import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import org.junit.jupiter.api.io.TempDir
 import java.awt.Color
 import java.awt.image.BufferedImage
@@ -46,7 +48,7 @@ class PlaceTest {
         val dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
         val file = File(folder.toFile(), "dot.PNG").also { it.writeBytes(Base64.getDecoder().decode(dot)) }
         val picture = checkNotNull(pictureOf(file))
-        assertEquals(listOf("image/png", "dot.PNG", 1, 1, dot), picture.run { listOf(mime, name, width, height, data) })
+        assertEquals(Attachment("image/png", "dot.PNG", 1, 1, AttachmentContent.New(dot)), picture)
         assertNull(pictureOf(File(folder.toFile(), "note.png").also { it.writeText("no picture") }))
         assertNull(pictureOf(File(folder.toFile(), "note.txt").also { it.writeText("no picture") }))
     }
@@ -58,11 +60,11 @@ class PlaceTest {
             image.createGraphics().apply { color = Color.ORANGE }.fillRect(0, 0, width, height)
             ByteArrayOutputStream().also { ImageIO.write(image, "png", it) }.toByteArray()
         }
-        val large = checkNotNull(decode(png(4_000, 1_000)))
+        val large = checkNotNull(decode(png(4_000, 1_000), longest = 640))
         assertEquals(640 to 160, large.width to large.height)
         assertEquals(Color.ORANGE.rgb, large.toPixelMap()[320, 80].toArgb())
-        assertEquals(30 to 20, checkNotNull(decode(png(30, 20))).run { width to height })
-        assertNull(decode("no picture".toByteArray()))
+        assertEquals(30 to 20, checkNotNull(decode(png(30, 20), longest = 640)).run { width to height })
+        assertNull(decode("no picture".toByteArray(), longest = 640))
     }
 
     @Test

@@ -9,6 +9,7 @@ import android.graphics.Matrix
 import android.graphics.Paint
 import android.media.ExifInterface
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import java.io.ByteArrayOutputStream
 import java.io.IOException
 import java.util.Base64
@@ -44,9 +45,8 @@ internal fun pictureOf(name: String, bytes: ByteArray): Attachment? {
 private fun isSmall(bytes: ByteArray, bounds: BitmapFactory.Options) =
     bytes.size <= MOST_BYTES_SENT && maxOf(bounds.outWidth, bounds.outHeight) <= MOST_PIXELS_SENT
 
-/** The picture for the screen, upright, at most about [longest] pixels long. Null: it is none. */
-internal fun bitmapOf(bytes: ByteArray, longest: Int): Bitmap? =
-    decoded(bytes, longest)?.changedBy(uprightMatrix(notesOf(bytes).orientation))
+/** The picture for the screen, upright, at most [longest] pixels long. Null: it is none. */
+internal fun bitmapOf(bytes: ByteArray, longest: Int): Bitmap? = decoded(bytes, longest)?.upright(notesOf(bytes), longest)
 
 private fun decoded(bytes: ByteArray, longest: Int): Bitmap? {
     val bounds = boundsOf(bytes)
@@ -65,14 +65,17 @@ private fun boundsOf(bytes: ByteArray) = BitmapFactory.Options().also {
 
 private fun smaller(name: String, bytes: ByteArray, notes: Notes): Attachment? {
     val bitmap = decoded(bytes, MOST_PIXELS) ?: return null
-    val scale = minOf(1f, MOST_PIXELS.toFloat() / maxOf(bitmap.width, bitmap.height))
-    val upright = onWhite(bitmap.changedBy(uprightMatrix(notes.orientation).apply { postScale(scale, scale) }))
+    val upright = onWhite(bitmap.upright(notes, MOST_PIXELS))
     val out = ByteArrayOutputStream()
     upright.compress(Bitmap.CompressFormat.JPEG, JPEG_QUALITY, out)
     return attachment("image/jpeg", name, upright.width, upright.height, out.toByteArray())
 }
 
-private fun Bitmap.changedBy(matrix: Matrix): Bitmap = Bitmap.createBitmap(this, 0, 0, width, height, matrix, true)
+private fun Bitmap.upright(notes: Notes, longest: Int): Bitmap {
+    val scale = minOf(1f, longest.toFloat() / maxOf(width, height))
+    val matrix = uprightMatrix(notes.orientation).apply { postScale(scale, scale) }
+    return Bitmap.createBitmap(this, 0, 0, width, height, matrix, true)
+}
 
 /** A JPEG knows no transparency. */
 private fun onWhite(bitmap: Bitmap): Bitmap {
@@ -145,4 +148,4 @@ private val MIRRORED = setOf(
 )
 
 private fun attachment(type: String, name: String, width: Int, height: Int, bytes: ByteArray) =
-    Attachment(type, name, width, height, Base64.getEncoder().encodeToString(bytes))
+    Attachment(type, name, width, height, AttachmentContent.New(Base64.getEncoder().encodeToString(bytes)))

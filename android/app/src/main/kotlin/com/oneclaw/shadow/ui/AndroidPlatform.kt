@@ -11,13 +11,10 @@ import com.oneclaw.shadow.share.bitmapOf
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.withContext
 
-/** Pictures are drawn in squares of a few hundred pixels; no need to have all of a photo in memory. */
-private const val SHOWN_PIXELS = 640
-
 /** Clipboard, pictures and the photo picker of a phone. */
 internal fun androidPlatform(context: Context, pickPicture: () -> Unit) = Platform(
     copy = { copy(context, it) },
-    decode = { bytes -> withContext(Dispatchers.Default) { bitmapOf(bytes, SHOWN_PIXELS)?.asImageBitmap() } },
+    decode = { bytes, longest -> withContext(Dispatchers.Default) { bitmapOf(bytes, longest)?.asImageBitmap() } },
     pickPicture = pickPicture,
 )
 

@@ -56,7 +56,14 @@ internal fun AppScreen(start: StateFlow<StartState>, message: StateFlow<Int?>, p
 private fun Chat(holder: ChatStateHolder, strings: Strings, platform: Platform) {
     val state by holder.state.collectAsStateWithLifecycle()
     SystemBars(state.settings.theme)
-    OneClawApp(state, strings, platform, { if (!isSaidBySystem(it)) holder.onAction(it) }, { platformColors(it) })
+    OneClawApp(
+        state,
+        strings,
+        platform,
+        holder::readAttachment,
+        onAction = { if (!isSaidBySystem(it)) holder.onAction(it) },
+        colors = { platformColors(it) },
+    )
     BackHandler(enabled = goesBack(state)) { holder.onAction(ChatAction.Back) }
 }
 

@@ -133,6 +133,11 @@ class FakeChatRepository : ChatRepository {
         return file.messages(sessionId, before, limit)
     }
 
+    override suspend fun attachment(messageId: String, nth: Int): ByteArray {
+        enter("attachment", "$messageId $nth")
+        return file.attachment(messageId, nth)
+    }
+
     override fun send(sessionId: String, text: String, attachments: List<Attachment>): Flow<ChatEvent> =
         turn("send", sessionId, text) { file.addUser(sessionId, text, attachments) }
 
@@ -145,8 +150,9 @@ class FakeChatRepository : ChatRepository {
         text: String,
         attachments: List<Attachment>,
     ): Flow<ChatEvent> = turn("editAndResend", sessionId, text) {
+        val own = attachments.map(file::copyOf)
         file.forgetFrom(sessionId, messageId)
-        file.addUser(sessionId, text, attachments)
+        file.addUser(sessionId, text, own)
     }
 
     override fun compact(sessionId: String, focus: String): Flow<ChatEvent> = turn("compact", sessionId, focus) {}

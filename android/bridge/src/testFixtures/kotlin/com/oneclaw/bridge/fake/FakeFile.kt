@@ -1,6 +1,7 @@
 package com.oneclaw.bridge.fake
 
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ContextStatus
 import com.oneclaw.core.CoreException
@@ -14,6 +15,7 @@ import com.oneclaw.core.Session
 import com.oneclaw.core.SessionPage
 import com.oneclaw.core.Shelf
 import com.oneclaw.core.Strategy
+import java.util.Base64
 
 private const val PREVIEW_LENGTH = 100
 private const val CHARS_PER_TOKEN = 4
@@ -25,6 +27,7 @@ class FakeFile {
     private val rows = mutableMapOf<String, MutableList<Message>>()
     private val epochs = mutableMapOf<String, MutableList<EpochInfo>>()
     private val coverage = mutableMapOf<String, MutableList<Int>>()
+    private val contents = mutableMapOf<Pair<String, Int>, String>()
     private var ticks = 0L
 
     /** Puts a conversation there, as if it had been for long. */
@@ -82,8 +85,31 @@ class FakeFile {
         return MessagePage(all.subList(from, until).toList(), from.toString().takeIf { from > 0 })
     }
 
+    /** Lets a message that was put there have bytes for what is attached to it. */
+    fun attach(messageId: String, nth: Int, data: String) {
+        contents[messageId to nth] = data
+    }
+
+    fun attachment(messageId: String, nth: Int): ByteArray = Base64.getDecoder().decode(dataOf(messageId, nth))
+
+    private fun dataOf(messageId: String, nth: Int) =
+        contents[messageId to nth] ?: throw CoreException.NotFound("attachment $nth of message $messageId")
+
+    /** What is attached to another message, as something new. */
+    fun copyOf(attachment: Attachment): Attachment = when (val content = attachment.content) {
+        is AttachmentContent.New -> attachment
+        is AttachmentContent.Stored ->
+            attachment.copy(content = AttachmentContent.New(dataOf(content.messageId, content.nth)))
+    }
+
     fun addUser(id: String, text: String, attachments: List<Attachment>) {
-        add(id, MessageKind.User(text, attachments))
+        val messageId = "row-${ticks + 1}"
+        val stored = attachments.map(::copyOf).mapIndexed { nth, attachment ->
+            val data = (attachment.content as AttachmentContent.New).data
+            attach(messageId, nth, data)
+            attachment.copy(content = AttachmentContent.Stored(messageId, nth, data.length / 4L * 3))
+        }
+        add(id, MessageKind.User(text, stored), messageId)
         change(id) { if (it.title.isEmpty()) it.copy(title = text.take(PREVIEW_LENGTH)) else it }
     }
 
@@ -109,7 +135,9 @@ class FakeFile {
         val list = rows.getValue(id)
         val at = list.indexOfFirst { it.id == messageId }
         if (at < 0) throw CoreException.NotFound("message $messageId")
-        list.subList(at, list.size).clear()
+        val gone = list.subList(at, list.size)
+        contents.keys.removeAll { (owner, _) -> gone.any { it.id == owner } }
+        gone.clear()
     }
 
     fun forgetAnswer(id: String) {

@@ -52,12 +52,13 @@ fun OneClawRoute(
     colors: @Composable (isDark: Boolean) -> ColorScheme = { if (it) DarkColors else LightColors },
 ) {
     val state by holder.state.collectAsStateWithLifecycle()
-    OneClawApp(state, strings, platform, holder::onAction, colors)
+    OneClawApp(state, strings, platform, holder::readAttachment, holder::onAction, colors)
 }
 
 /**
  * All of the app, as [state] says.
  *
+ * @param read reads pictures of stored messages, which the state only describes
  * @param colors those of the platform, where it has some
  */
 @Composable
@@ -65,11 +66,13 @@ fun OneClawApp(
     state: AppUiState,
     strings: Strings,
     platform: Platform,
+    read: ReadAttachment,
     onAction: (ChatAction) -> Unit,
     colors: @Composable (isDark: Boolean) -> ColorScheme = { if (it) DarkColors else LightColors },
 ) {
     OneClawTheme(state.settings.theme, colors) {
-        CompositionLocalProvider(LocalPlatform provides platform) {
+        val pictures = remember(read, platform) { PictureLoader(read, platform.decode) }
+        CompositionLocalProvider(LocalPlatform provides platform, LocalPictures provides pictures) {
             val snackbar = rememberNotices(state.notice, strings, onAction)
             val isCovered = state.picker != null || state.context != null
             Surface(Modifier.fillMaxSize()) {

@@ -13,7 +13,7 @@ import java.util.Locale
  * What the screens need from the system, and each system does in its own way.
  *
  * @property copy puts a text into the clipboard; false: it did not fit, and the user was told
- * @property decode makes a picture of a file's bytes; null: it cannot be read
+ * @property decode makes a picture of a file's bytes, about so many pixels long at most; null: it cannot be read
  * @property pickPicture lets the user choose a picture, and answers with [com.oneclaw.chat.ChatAction.AddAttachment]; null:
  * there is no way to
  * @property formatTime a moment in milliseconds, as short as people write it
@@ -21,7 +21,7 @@ import java.util.Locale
 @Immutable
 class Platform(
     val copy: (String) -> Boolean,
-    val decode: suspend (ByteArray) -> ImageBitmap?,
+    val decode: suspend (ByteArray, Int) -> ImageBitmap?,
     val pickPicture: (() -> Unit)? = null,
     val formatTime: (Long) -> String = timeFormat(Locale.getDefault()),
 )

@@ -4,6 +4,7 @@ import androidx.compose.runtime.Composable
 import androidx.compose.ui.tooling.preview.Preview
 import com.oneclaw.chat.AppUiState
 import com.oneclaw.chat.ENGLISH
+import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.Samples
 
 // The three screens in an editor. Every other state is a sample away.
@@ -21,4 +22,5 @@ private fun ChatPreview() = Sample(Samples.chat)
 private fun SettingsPreview() = Sample(Samples.settings)
 
 @Composable
-private fun Sample(state: AppUiState) = OneClawApp(state, ENGLISH, Platform(copy = { true }, decode = { null }), onAction = {})
+private fun Sample(state: AppUiState) =
+    OneClawApp(state, ENGLISH, Platform(copy = { true }, decode = { _, _ -> null }), SampleData.readAttachment, onAction = {})

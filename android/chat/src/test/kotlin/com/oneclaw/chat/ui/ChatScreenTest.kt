@@ -31,6 +31,7 @@ import com.oneclaw.chat.ChatItem
 import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.ui.chat.MESSAGES
 import com.oneclaw.core.Attachment
+import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.CoreException
 import com.oneclaw.core.MessageKind
 import com.oneclaw.core.ToolStatus
@@ -300,11 +301,13 @@ class ChatScreenTest {
 
     @Test
     fun attachesAndRemovesPictures() = desk {
+        val broken = Attachment("image/png", "broken.png", null, null, AttachmentContent.New("%%%"))
         press(strings.chat.attach)
         assertEquals(1, system.picks)
-        act(ChatAction.AddAttachment(SampleData.picture), ChatAction.AddAttachment(Attachment("image/png", "broken.png", null, null, "%%%")))
+        act(ChatAction.AddAttachment(SampleData.picture), ChatAction.AddAttachment(broken))
         ui.onNodeWithContentDescription("Picture gate.png").assertIsDisplayed()
         ui.onNodeWithText("broken.png", useUnmergedTree = true).assertIsDisplayed()
+        ui.onNodeWithText(strings.common.pictureUnreadable, useUnmergedTree = true).assertIsDisplayed()
         press("Remove gate.png")
         ui.onNodeWithContentDescription(strings.chat.send).assertIsEnabled()
         press(strings.chat.send)

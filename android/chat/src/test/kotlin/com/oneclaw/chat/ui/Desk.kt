@@ -24,6 +24,7 @@ import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.ChatStateHolder
 import com.oneclaw.chat.ENGLISH
 import com.oneclaw.chat.SampleData
+import com.oneclaw.core.AttachmentContent
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.cancel
@@ -119,13 +120,14 @@ fun desk(
     fake.models = SampleData.models
     fake.keys["provider-openai"] = "sk-test"
     fake.file.add(SampleData.session, SampleData.conversation)
+    fake.file.attach("m-8", 0, (SampleData.picture.content as AttachmentContent.New).data)
     fake.prepare()
     val desk = Desk(this, fake)
     try {
         mainClock.autoAdvance = autoAdvance
         show {
             val state by desk.holder.state.collectAsState()
-            OneClawApp(state, desk.strings, desk.system.platform, desk.holder::onAction)
+            OneClawApp(state, desk.strings, desk.system.platform, desk.holder::readAttachment, desk.holder::onAction)
         }
         desk.settle()
         desk.test()

@@ -15,6 +15,7 @@ import androidx.compose.ui.unit.LayoutDirection
 import com.oneclaw.chat.AppUiState
 import com.oneclaw.chat.CHINESE
 import com.oneclaw.chat.ENGLISH
+import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.Samples
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.Theme
@@ -65,10 +66,8 @@ class EverySampleTest {
 
     @ParameterizedTest
     @MethodSource("names")
-    fun isTheSameInLargeLetters(name: String) {
-        // Its buttons stand one below the other then.
-        if (name == "context-reset") return
-        show(Samples.all.getValue(name), height = 4 * ALL_ROWS, fontScale = 2f) { assertEquals(golden(name), dump()) }
+    fun isTheSameInLargeLetters(name: String) = show(Samples.all.getValue(name), height = 4 * ALL_ROWS, fontScale = 2f) {
+        assertEquals(withButtonsSorted(golden(name)), withButtonsSorted(dump()))
     }
 
     /** Another screen stands beside it, but nothing is missing except the way there. */
@@ -80,6 +79,13 @@ class EverySampleTest {
     }
 
     private fun golden(name: String) = File(goldenDir, "$name.txt").readText()
+
+    /** A dialog is last, and ends with its buttons. Where they do not fit beside each other, Material puts the last one on top. */
+    private fun withButtonsSorted(dump: String): List<String> {
+        val lines = dump.trimEnd().lines()
+        val buttons = lines.takeLastWhile { it.startsWith("  Button ") }
+        return lines.dropLast(buttons.size) + buttons.sorted()
+    }
 
     /** A dump without its words. */
     private fun shape(dump: String) = dump.lines().map { line ->
@@ -117,7 +123,8 @@ class EverySampleTest {
         val platform = TestPlatform(Locale.UK).platform
         setContent {
             CompositionLocalProvider(LocalLayoutDirection provides direction) {
-                OneClawApp(state.copy(settings = state.settings.copy(theme = Theme.LIGHT)), strings, platform, onAction = {})
+                val light = state.copy(settings = state.settings.copy(theme = Theme.LIGHT))
+                OneClawApp(light, strings, platform, SampleData.readAttachment, onAction = {})
             }
         }
         mainClock.advanceTimeBy(1_000)

@@ -10,6 +10,7 @@ import androidx.compose.ui.unit.Density
 import androidx.compose.ui.unit.LayoutDirection
 import androidx.compose.ui.use
 import com.oneclaw.chat.AppUiState
+import com.oneclaw.chat.SampleData
 import com.oneclaw.chat.Samples
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.Theme
@@ -48,8 +49,8 @@ private val heights = mapOf(
     "settings-bad-threshold" to 2_010,
     "context" to 1_330,
     "context-epoch" to 1_330,
-    "chat-compacted" to 1_780,
-    "chat-earlier" to 1_780,
+    "chat-compacted" to 1_420,
+    "chat-earlier" to 1_420,
 )
 
 /** States that are checked like all others, but look like one that is drawn. */
@@ -77,7 +78,7 @@ private val guises = listOf("sessions", "chat", "settings").flatMap { name ->
         Shot("$name-tablet", state, width = 1180, height = if (isSettings) 1_900 else 820, density = 1f).takeIf { name != "sessions" },
         Shot("$name-chinese", Tongues.inChinese(state), height = height, locale = Locale.SIMPLIFIED_CHINESE),
         Shot("$name-rtl", Tongues.inArabic(state), height = height, direction = LayoutDirection.Rtl),
-        Shot("$name-large-font", state, height = if (isSettings) 3_100 else height, fontScale = 1.8f),
+        Shot("$name-large-font", state, height = if (isSettings) 2_900 else height, fontScale = 1.8f),
     )
 }
 
@@ -116,7 +117,7 @@ fun png(shot: Shot): ByteArray {
 private fun Scene(shot: Shot) {
     val state = shot.state.copy(settings = shot.state.settings.copy(theme = shot.theme))
     CompositionLocalProvider(LocalLayoutDirection provides shot.direction) {
-        OneClawApp(state, Strings.of(shot.locale), TestPlatform(shot.locale).platform, onAction = {})
+        OneClawApp(state, Strings.of(shot.locale), TestPlatform(shot.locale).platform, SampleData.readAttachment, onAction = {})
     }
 }
 

@@ -13,9 +13,15 @@ class TestPlatform(locale: Locale = Locale.UK) {
     var picks = 0
     var isClipboardFull = false
 
+    /** How large pictures were to be, each time. */
+    val asked = mutableListOf<Int>()
+
     val platform = Platform(
         copy = { text -> !isClipboardFull.also { if (!it) copied = text } },
-        decode = { Image.makeFromEncoded(it).toComposeImageBitmap() },
+        decode = { bytes, longest ->
+            asked += longest
+            Image.makeFromEncoded(bytes).toComposeImageBitmap()
+        },
         pickPicture = { picks++ },
         formatTime = timeFormat(locale, ZoneOffset.UTC) { NOW },
     )

@@ -35,7 +35,7 @@ object Tongues {
             4,
             usage = data.usage,
         ),
-        data.user("m-6", "你说的是这座神社吗？", 5, listOf(data.picture)),
+        data.user("m-6", "你说的是这座神社吗？", 5, listOf(data.storedPicture("m-6"))),
         data.reply("m-7", "是的，这是从车站看到的伏见稻荷大社。", 6),
     )
 
@@ -66,7 +66,7 @@ object Tongues {
             4,
             usage = data.usage,
         ),
-        data.user("m-6", "هل هذا هو المعبد الذي تقصده؟", 5, listOf(data.picture)),
+        data.user("m-6", "هل هذا هو المعبد الذي تقصده؟", 5, listOf(data.storedPicture("m-6"))),
         data.reply("m-7", "نعم، هذا Fushimi Inari كما يُرى من المحطة.", 6),
     )
 

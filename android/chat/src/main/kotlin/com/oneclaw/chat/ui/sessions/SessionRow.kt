@@ -73,13 +73,15 @@ internal fun SessionRow(
 @Composable
 private fun TitleLine(session: Session, isBusy: Boolean, strings: Strings) {
     Row(verticalAlignment = Alignment.CenterVertically, horizontalArrangement = Arrangement.spacedBy(8.dp)) {
-        Text(
-            strings.titleOf(session.title),
-            Modifier.weight(1f),
-            style = MaterialTheme.typography.titleMedium.copy(textDirection = TextDirection.Content),
-            maxLines = 1,
-            overflow = TextOverflow.Ellipsis,
-        )
+        // A title in the other direction still begins where the row begins.
+        Box(Modifier.weight(1f)) {
+            Text(
+                strings.titleOf(session.title),
+                style = MaterialTheme.typography.titleMedium.copy(textDirection = TextDirection.Content),
+                maxLines = 1,
+                overflow = TextOverflow.Ellipsis,
+            )
+        }
         if (isBusy) {
             CircularProgressIndicator(
                 Modifier.size(14.dp).semantics { contentDescription = strings.sessions.answering },

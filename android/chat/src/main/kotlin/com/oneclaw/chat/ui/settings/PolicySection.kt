@@ -66,7 +66,8 @@ private fun PresetRow(label: String, isSelected: Boolean, onClick: () -> Unit) {
         Modifier
             .fillMaxWidth()
             .selectable(isSelected, role = Role.RadioButton, onClick = onClick)
-            .heightIn(min = 48.dp),
+            .heightIn(min = 48.dp)
+            .padding(vertical = 4.dp),
         verticalAlignment = Alignment.CenterVertically,
     ) {
         RadioButton(isSelected, onClick = null, Modifier.padding(end = 12.dp))
