@@ -4,13 +4,13 @@ use super::chart::{self, Bar};
 use super::format::{percent, short, whole};
 use super::table::{Row, fault, judged, plain, table};
 use crate::contender::Contender;
-use crate::study::Results;
+use crate::study::{Cell, Results};
 use crate::summariser::WRITERS;
 use crate::tally::Tally;
 
 /// All of them.
 pub fn section(results: &Results) -> String {
-    [all_figures(results), refusals(results), by_window(results)].concat()
+    [all_figures(results), refusals(results), by_window_and_kind(results)].concat()
 }
 
 fn all_figures(results: &Results) -> String {
@@ -94,43 +94,33 @@ fn refusals(results: &Results) -> String {
     )
 }
 
-fn by_window(results: &Results) -> String {
+fn by_window_and_kind(results: &Results) -> String {
     let study = &results.study;
-    let failed = |tally: &Tally| {
-        let share = tally.failed as f64 * 100.0 / tally.turns.max(1) as f64;
-        judged(percent(share), share < 1.0)
-    };
     let windows: Vec<String> = study.windows.iter().map(|w| short(*w as f64)).collect();
-    let mut head = vec!["policy"];
-    head.extend(windows.iter().map(String::as_str));
-    let by_window: Vec<Row> = study
-        .policies
-        .iter()
-        .map(|policy| {
-            let cells = study.windows.iter().map(|w| failed(&results.total(*policy, |c| c.window == *w)));
-            Row {
-                class: chart::class(*policy),
-                cells: [plain(policy.name())].into_iter().chain(cells).collect(),
-            }
-        })
-        .collect();
-    let mut kinds = vec!["policy"];
-    kinds.extend(study.kinds.iter().map(|k| k.name()));
-    let by_kind: Vec<Row> = study
-        .policies
-        .iter()
-        .map(|policy| {
-            let cells = study.kinds.iter().map(|k| failed(&results.total(*policy, |c| c.kind == *k)));
-            Row {
-                class: chart::class(*policy),
-                cells: [plain(policy.name())].into_iter().chain(cells).collect(),
-            }
-        })
-        .collect();
+    let kinds: Vec<&str> = study.kinds.iter().map(|k| k.name()).collect();
     format!(
         "<h2>Failed turns by window and kind</h2><p class=\"soft\">Turns that no policy could save are left out: the newest \
          message alone is larger than the window. Nous is written for windows of 200,000.</p>{}{}",
-        table(&head, &by_window),
-        table(&kinds, &by_kind)
+        failed(results, windows.iter().map(String::as_str), &study.windows, |cell| cell.window),
+        failed(results, kinds.into_iter(), &study.kinds, |cell| cell.kind)
     )
+}
+
+/// The share of failed turns of each policy, with a column for each value of something that cells have.
+fn failed<'h, T: PartialEq>(
+    results: &Results,
+    names: impl Iterator<Item = &'h str>,
+    values: &[T],
+    of: impl Fn(&Cell) -> T,
+) -> String {
+    let share = |tally: &Tally| {
+        let share = tally.failed as f64 * 100.0 / tally.turns.max(1) as f64;
+        judged(percent(share), share < 1.0)
+    };
+    let row = |policy: &Contender| {
+        let cells = values.iter().map(|value| share(&results.total(*policy, |cell| of(cell) == *value)));
+        Row { class: chart::class(*policy), cells: [plain(policy.name())].into_iter().chain(cells).collect() }
+    };
+    let rows: Vec<Row> = results.study.policies.iter().map(row).collect();
+    table(&["policy"].into_iter().chain(names).collect::<Vec<_>>(), &rows)
 }
