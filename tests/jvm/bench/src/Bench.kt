@@ -26,9 +26,10 @@ fun main() {
     runBlocking {
         house.open().use { core ->
             println("%-34s %12s".format("what", "per call"))
-            row("call with an empty text", 20_000) { estimateSimple("") }
+            val call = row("call with an empty text", 20_000) { estimateSimple("") }
             val text = "x".repeat(1_024)
-            row("1 KB text there and back", 20_000) { truncateHead(text, 2_048) }
+            val kilobyte = row("1 KB text there and back", 20_000) { truncateHead(text, 2_048) }
+            ratio("1 KB text there and back / empty call", kilobyte, call)
             val empty = core.createSession().id
             row("question to the file", 1_000) { core.session(empty) }
             LoopbackService {
@@ -37,8 +38,8 @@ fun main() {
             }.use { service ->
                 val session = service.session(core)
                 repeat(25) { core.send(session, "Message $it").toList() }
-                row("page of 50 messages", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
-                pictures(core, service.session(core))
+                val page = row("page of 50 messages", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
+                ratio("page of 50 messages with 25 pictures / without", pictures(core, service.session(core)), page)
             }
             streamed(core, what = null, DELTAS, pause = null)
             streamed(core, "streamed deltas, unbraked", DELTAS, pause = null)
@@ -50,23 +51,30 @@ fun main() {
 }
 
 /** A page describes its pictures, so that it costs about the same; each is read by itself. */
-private suspend fun pictures(core: ChatRepository, session: String) {
+private suspend fun pictures(core: ChatRepository, session: String): Double {
     val data = Base64.getEncoder().encodeToString(ByteArray(PICTURE_BYTES))
     val picture = Attachment("image/png", "picture.png", 640, 480, AttachmentContent.New(data))
     repeat(25) { core.send(session, "Message $it", listOf(picture)).toList() }
-    row("  with 25 pictures of 100 KB", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
+    val page = row("  with 25 pictures of 100 KB", 300) { check(core.messages(session, limit = 50).messages.size == 50) }
     val message = core.messages(session, limit = 50).messages.first().id
     row("picture of 100 KB", 300) { check(core.attachment(message, 0).size == PICTURE_BYTES) }
+    return page
+}
+
+/** A line as the benchmarks of the core print it; `scripts/bench` makes a table of them. */
+private fun ratio(what: String, one: Double, other: Double) {
+    println("ratio $what = %.2f (%.1f µs / %.1f µs)".format(one / other, one, other))
 }
 
 /** The fastest of some rounds: the others were disturbed. */
-private suspend fun row(what: String, calls: Int, call: suspend () -> Unit) {
+private suspend fun row(what: String, calls: Int, call: suspend () -> Unit): Double {
     val rounds = List(ROUNDS) {
         val start = System.nanoTime()
         repeat(calls) { call() }
         (System.nanoTime() - start) / 1e3 / calls
     }
     println("%-34s %9.1f µs".format(what, rounds.min()))
+    return rounds.min()
 }
 
 /** A long reply, as fast as it comes or with a [pause] after each delta. Without a name it is only a warm-up. */
