@@ -33,12 +33,12 @@ pub const MAX_SENTENCES: usize = 100;
 const DEMANDS: &str = " must | mustn't | never | always | do not | don't | only | at least | at most |\
     \x20no more than | no less than | no fewer than | no later than | required | forbidden | prohibited |\
     \x20mandatory | not allowed | deadline | shall | under no circumstances | make sure ";
-/// The first word of each: few sentences have one.
-static STARTS: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| DEMANDS.split('|').filter_map(|demand| demand.split_whitespace().next()).collect());
 /// The same in scripts without spaces; matched anywhere.
 const CJK_DEMANDS: &str =
     "必须|必須|不要|不能|不得|不可|禁止|务必|務必|一定|至少|最多|只能|切勿|不许|截止|必ず|绝不";
+/// The first word of each of [`DEMANDS`]: few sentences have one.
+static STARTS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| DEMANDS.split('|').filter_map(|demand| demand.split_whitespace().next()).collect());
 /// Idle phrases, taken out before a sentence is searched for a demand.
 const IDLE: &str = " don't know | do not know | don't think | do not think | not only | if only |不一定";
 const ABBREVIATIONS: &str = "mr mrs ms dr prof st vs approx fig jr sr inc ltd cf";
