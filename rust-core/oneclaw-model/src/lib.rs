@@ -10,9 +10,9 @@ pub mod transcript;
 pub mod usage;
 
 pub use ids::{CallId, MessageId, ModelId};
-pub use message::{Attachment, Body, Message, Thinking, ToolStatus};
-pub use model::{ModelLimits, PRESET_MODELS, PresetModel, ProviderKind};
-pub use request::{Call, Request, RequestMessage};
+pub use message::{Attachment, Body, Message, Piece, Thinking, ToolStatus, Trace};
+pub use model::{Dialect, Effort, ModelLimits, PRESET_MODELS, PresetModel, ProviderKind};
+pub use request::{Call, Part, Request, RequestMessage};
 pub use row::Row;
 pub use tool::ToolSpec;
 pub use transcript::{SessionHeader, Transcript};

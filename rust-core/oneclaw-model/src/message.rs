@@ -28,8 +28,10 @@ pub enum Body {
     Assistant {
         /// The text of the reply.
         text: String,
-        /// The reasoning that came before it.
-        thinking: Option<Thinking>,
+        /// The reasoning that came with it, as people read it.
+        thinking: Option<String>,
+        /// What it was made of, where that has to go back to the model.
+        trace: Option<Trace>,
         /// The model that answered.
         model: Option<ModelId>,
         /// What the call cost.
@@ -73,13 +75,82 @@ pub enum Body {
     },
 }
 
-/// Reasoning of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Thinking {
-    /// The reasoning as text.
-    pub text: String,
-    /// The provider's proof that the text is its own; without one it cannot be replayed.
-    pub signature: Option<String>,
+/// What a reply was made of, in the order the model said it, so that it can go back unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Trace {
+    /// The fingerprint of the request that was answered: model, system text, tools and messages, reasoning aside. Services
+    /// refuse reasoning that stands on another prefix. `None` where it was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<u64>,
+    /// How many tokens the reasoning has, if the service says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// The pieces; text and calls that they do not name follow them.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+    /// The next bytes of the reply's text.
+    Text {
+        /// How many.
+        bytes: usize,
+        /// What has to go back with them (Gemini's thought signature, OpenAI's `phase`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    /// Reasoning.
+    Thinking(Thinking),
+    /// The next of the reply's calls.
+    Call,
+}
+
+/// Reasoning as it goes back to the model it came from: byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// Text, which may be empty, and the service's proof that it is its own (Anthropic).
+    Signed {
+        /// The text.
+        text: String,
+        /// The proof.
+        signature: String,
+    },
+    /// Reasoning that the service has encrypted (Anthropic).
+    Redacted {
+        /// The service's data.
+        data: String,
+    },
+    /// An item of the reply, as JSON (OpenAI Responses).
+    Item {
+        /// The JSON text, as it came.
+        json: String,
+    },
+    /// A field beside the reply's text (compatible servers: `reasoning_content`, `reasoning`, `reasoning_details`).
+    Field {
+        /// Its name.
+        name: String,
+        /// Its value as JSON.
+        json: String,
+    },
+}
+
+impl Thinking {
+    /// Everything in it that counts as text.
+    pub fn texts(&self) -> [&str; 2] {
+        match self {
+            Self::Signed { text, signature } => [text, signature],
+            Self::Redacted { data } => [data, ""],
+            Self::Item { json } | Self::Field { json, .. } => [json, ""],
+        }
+    }
+
+    /// Whether the service checks that it stands where it was made.
+    pub fn is_bound(&self) -> bool {
+        !matches!(self, Self::Field { .. })
+    }
 }
 
 /// How a tool call stands.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whose dialect, tokenizer and pixel rule apply.
+/// What a service is: whose key header, list of models, tokenizer and pixel rule apply. How one speaks to a model there is
+/// another question: [`Dialect`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ProviderKind {
@@ -28,6 +29,88 @@ impl ProviderKind {
         } else {
             None
         }
+    }
+}
+
+/// How one speaks to a model. One service may speak several dialects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// OpenAI's chat completions, and every compatible server's.
+    ChatCompletions,
+    /// OpenAI's Responses, without state at the service.
+    Responses,
+    /// Anthropic's messages.
+    Messages,
+    /// Gemini's generateContent.
+    GenerateContent,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::ChatCompletions, Self::Responses, Self::Messages, Self::GenerateContent];
+
+    /// What a service speaks where nothing else is known.
+    pub fn usual(kind: ProviderKind) -> Self {
+        match kind {
+            ProviderKind::OpenAi => Self::ChatCompletions,
+            ProviderKind::Anthropic => Self::Messages,
+            ProviderKind::Gemini => Self::GenerateContent,
+        }
+    }
+
+    /// What kind of service speaks it.
+    pub fn kind(self) -> ProviderKind {
+        match self {
+            Self::ChatCompletions | Self::Responses => ProviderKind::OpenAi,
+            Self::Messages => ProviderKind::Anthropic,
+            Self::GenerateContent => ProviderKind::Gemini,
+        }
+    }
+}
+
+/// How much a model is to reason before it speaks, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Not at all.
+    None,
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Xhigh,
+    /// As much as it can.
+    Max,
+}
+
+impl Effort {
+    /// All of them, the least first.
+    pub const ALL: [Self; 7] =
+        [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
+
+    /// The word services use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+
+    /// The effort of that word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.word() == word)
     }
 }
 

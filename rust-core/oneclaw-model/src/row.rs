@@ -1,7 +1,7 @@
 //! A row as the database and transcripts write it: flat, most fields absent. Reading one checks every field
 //! and says which is wrong; making a [`Message`] of it never fails.
 
-use crate::{Attachment, Body, Message, Thinking, ToolStatus, Usage};
+use crate::{Attachment, Body, Message, Piece, Thinking, ToolStatus, Trace, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -63,9 +63,12 @@ pub struct Row {
     /// Prompt tokens written to a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
-    /// The provider's proof that the reasoning is its own.
+    /// The provider's proof that the reasoning is its own, where it is one block and nothing else was kept of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_signature: Option<String>,
+    /// What a reply was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Files and images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
@@ -103,6 +106,7 @@ impl Row {
             cache_read: None,
             cache_write: None,
             thinking_signature: None,
+            trace: None,
             attachments: vec![],
         }
     }
@@ -135,6 +139,7 @@ impl Row {
             cache_read: fields.count("cache_read")?,
             cache_write: fields.count("cache_write")?,
             thinking_signature: fields.text("thinking_signature")?,
+            trace: fields.parsed("trace", "{prefix, reasoning_tokens, pieces}")?,
             attachments: fields
                 .parsed("attachments", "a list of {mime, name, width, height, data}")?
                 .unwrap_or_default(),
@@ -152,9 +157,15 @@ impl Row {
             RowType::User => Body::User { text: self.content, attachments: self.attachments },
             RowType::AiResponse => Body::Assistant {
                 text: self.content,
-                thinking: self
-                    .thinking_content
-                    .map(|text| Thinking { text, signature: self.thinking_signature }),
+                trace: self.trace.or_else(|| {
+                    let text = self.thinking_content.clone().unwrap_or_default();
+                    let signature = self.thinking_signature?;
+                    Some(Trace {
+                        pieces: vec![Piece::Thinking(Thinking::Signed { text, signature })],
+                        ..Trace::default()
+                    })
+                }),
+                thinking: self.thinking_content,
                 model,
                 usage,
             },

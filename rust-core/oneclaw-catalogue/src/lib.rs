@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+
+mod facts;
+mod find;
+mod vendor;
+
+pub use facts::{Ability, Cache, Date, Facts, Prices, Rates, Reasoning, Refusal, Replay, ThinkingType, Tier};
+pub use find::{all, find};
+pub use vendor::Vendor;
