@@ -1,6 +1,6 @@
 //! What is known of a model. Values only; the numbers are in `data/catalogue.jsonl`.
 
-use oneclaw_model::{Dialect, Effort, ModelLimits};
+use oneclaw_model::{Dialect, Effort, ModelLimits, Replay};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -142,17 +142,6 @@ impl ThinkingType {
             Self::Disabled => "disabled",
         }
     }
-}
-
-/// Which reasoning of earlier replies goes back to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Replay {
-    /// That of the turn in progress, on the prefix it was made on.
-    #[default]
-    OpenTurn,
-    /// That of every reply that called tools, whatever stands before it (DeepSeek, Kimi).
-    EveryCall,
 }
 
 /// How a service caches beginnings of prompts.

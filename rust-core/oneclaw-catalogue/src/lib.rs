@@ -4,6 +4,6 @@ mod facts;
 mod find;
 mod vendor;
 
-pub use facts::{Ability, Cache, Date, Facts, Prices, Rates, Reasoning, Refusal, Replay, ThinkingType, Tier};
+pub use facts::{Ability, Cache, Date, Facts, Prices, Rates, Reasoning, Refusal, ThinkingType, Tier};
 pub use find::{all, find};
 pub use vendor::Vendor;

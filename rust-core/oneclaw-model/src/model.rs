@@ -114,6 +114,17 @@ impl Effort {
     }
 }
 
+/// Which reasoning of earlier replies goes back to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replay {
+    /// That of the turn in progress, on the prefix it was made on.
+    #[default]
+    OpenTurn,
+    /// That of every reply that called tools, whatever stands before it (DeepSeek, Kimi).
+    EveryCall,
+}
+
 /// What a model can take and give, in tokens. Zero is read as unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ModelLimits {

@@ -6,8 +6,8 @@
 use crate::address::{Cleartext, Endpoint};
 use crate::http::{Http, Outgoing, Timing};
 use crate::retry::Failed;
-use crate::{Decoder, Mode, ProviderError, StopReason, StreamEvent, encode, redact, retry};
-use oneclaw_model::{Request, Usage};
+use crate::{Decoder, Mode, Profile, ProviderError, StopReason, StreamEvent, encode, redact, retry};
+use oneclaw_model::{Dialect, Request, Usage};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use std::collections::VecDeque;
@@ -56,11 +56,12 @@ impl Client {
     pub async fn stream(
         &self,
         endpoint: &Endpoint,
-        model: &str,
+        profile: &Profile,
         request: &Request,
     ) -> Result<EventStream, ProviderError> {
-        let outgoing = self.prepare(endpoint, model, request, Mode::Chat)?;
-        self.retried(|| self.open(endpoint, &outgoing)).await
+        let outgoing = self.prepare(endpoint, profile, request, Mode::Chat)?;
+        let dialect = profile.dialect(endpoint);
+        self.retried(|| self.open(endpoint, dialect, &outgoing)).await
     }
 
     /// Asks for one text. Sent once only: the caller decides about a second time. It is streamed as well, so that
@@ -68,11 +69,12 @@ impl Client {
     pub async fn complete(
         &self,
         endpoint: &Endpoint,
-        model: &str,
+        profile: &Profile,
         request: &Request,
     ) -> Result<Reply, ProviderError> {
-        let outgoing = self.prepare(endpoint, model, request, Mode::Complete)?;
-        let mut stream = self.open(endpoint, &outgoing).await.map_err(|failed| failed.error)?;
+        let outgoing = self.prepare(endpoint, profile, request, Mode::Complete)?;
+        let dialect = profile.dialect(endpoint);
+        let mut stream = self.open(endpoint, dialect, &outgoing).await.map_err(|failed| failed.error)?;
         let mut reply = Reply { text: String::new(), stop: StopReason::End, usage: None, calls: 0 };
         while let Some(event) = stream.next().await {
             match event? {
@@ -86,7 +88,8 @@ impl Client {
                 StreamEvent::Usage(usage) => reply.usage = Some(usage),
                 StreamEvent::Stopped(stop) => reply.stop = stop,
                 StreamEvent::Thinking(_)
-                | StreamEvent::Signature(_)
+                | StreamEvent::Thought(_)
+                | StreamEvent::TextSignature(_)
                 | StreamEvent::CallArguments { .. }
                 | StreamEvent::CallCompleted { .. } => {}
             }
@@ -97,22 +100,27 @@ impl Client {
     fn prepare(
         &self,
         endpoint: &Endpoint,
-        model: &str,
+        profile: &Profile,
         request: &Request,
         mode: Mode,
     ) -> Result<Outgoing, ProviderError> {
         let address = self.http.address(endpoint)?;
-        let encoded = encode(endpoint, model, request, mode);
+        let encoded = encode(endpoint, profile, request, mode);
         let mut url = address.join(&encoded.path);
         if let Some((name, value)) = encoded.query {
             url.query_pairs_mut().append_pair(name, value);
         }
-        log::debug!("asking {} at {} ({mode:?})", model, address.host());
+        log::debug!("asking {} at {} ({mode:?})", profile.model, address.host());
         Outgoing::post(endpoint, url, &encoded.body)
     }
 
     /// Sends, and waits for the first event.
-    async fn open(&self, endpoint: &Endpoint, outgoing: &Outgoing) -> Result<EventStream, Failed> {
+    async fn open(
+        &self,
+        endpoint: &Endpoint,
+        dialect: Dialect,
+        outgoing: &Outgoing,
+    ) -> Result<EventStream, Failed> {
         let response = self.http.send(outgoing).await?;
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if content_type.is_some_and(|text| text.to_ascii_lowercase().starts_with("text/html")) {
@@ -122,7 +130,7 @@ impl Client {
         let mut stream = EventStream {
             http: self.http.clone(),
             endpoint: endpoint.clone(),
-            decoder: Decoder::new(endpoint.kind),
+            decoder: Decoder::new(dialect),
             state: State::Open(Box::new(response)),
             ready: VecDeque::new(),
             bytes: 0,

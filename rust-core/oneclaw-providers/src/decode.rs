@@ -7,8 +7,9 @@
 use crate::draft::protocol;
 use crate::json::{self, Few, First};
 use crate::sse::{self, Splitter, SseError};
-use crate::{ProviderError, StreamEvent, anthropic, classify, gemini, openai};
-use oneclaw_model::ProviderKind;
+use crate::dialects::{chat_completions, generate_content, messages, responses};
+use crate::{ProviderError, StreamEvent, classify};
+use oneclaw_model::{Dialect, ProviderKind};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
@@ -28,7 +29,7 @@ pub struct Decoder {
     kind: ProviderKind,
     splitter: Splitter,
     body: Body,
-    dialect: Dialect,
+    reader: Reader,
     /// How many events there were.
     events: u64,
     /// How it ended, if it has.
@@ -46,11 +47,13 @@ enum Body {
     Json(Vec<u8>),
 }
 
+/// What is known of the reply, in each dialect.
 #[derive(Debug)]
-enum Dialect {
-    OpenAi(openai::decode::Dialect),
-    Anthropic(anthropic::decode::Dialect),
-    Gemini(gemini::decode::Dialect),
+enum Reader {
+    ChatCompletions(chat_completions::decode::Reader),
+    Responses(responses::decode::Reader),
+    Messages(messages::decode::Reader),
+    GenerateContent(generate_content::decode::Reader),
 }
 
 /// Whether there is more to come.
@@ -92,13 +95,15 @@ impl From<SseError> for ProviderError {
 
 impl Decoder {
     /// A decoder at the start of a body.
-    pub fn new(kind: ProviderKind) -> Self {
-        let dialect = match kind {
-            ProviderKind::OpenAi => Dialect::OpenAi(openai::decode::Dialect::default()),
-            ProviderKind::Anthropic => Dialect::Anthropic(anthropic::decode::Dialect::default()),
-            ProviderKind::Gemini => Dialect::Gemini(gemini::decode::Dialect::default()),
+    pub fn new(dialect: Dialect) -> Self {
+        let reader = match dialect {
+            Dialect::ChatCompletions => Reader::ChatCompletions(Default::default()),
+            Dialect::Responses => Reader::Responses(Default::default()),
+            Dialect::Messages => Reader::Messages(Default::default()),
+            Dialect::GenerateContent => Reader::GenerateContent(Default::default()),
         };
-        Self { kind, splitter: Splitter::new(), body: Body::Blank, dialect, events: 0, outcome: None }
+        let kind = dialect.kind();
+        Self { kind, splitter: Splitter::new(), body: Body::Blank, reader, events: 0, outcome: None }
     }
 
     /// Bytes as they arrive, in any chunking. Appends events.
@@ -130,10 +135,10 @@ impl Decoder {
 
     /// Whether the reply has given the reason for its end and nothing is missing but the end mark.
     pub fn has_reason(&self) -> bool {
-        match &self.dialect {
-            Dialect::OpenAi(dialect) => dialect.has_reason(),
-            // Anthropic's end is an event, and Gemini's the end of the body: earlier models gave a reason in every event.
-            Dialect::Anthropic(_) | Dialect::Gemini(_) => false,
+        match &self.reader {
+            Reader::ChatCompletions(reader) => reader.has_reason(),
+            // The end is an event, with Gemini the end of the body: earlier models gave a reason in every event.
+            Reader::Responses(_) | Reader::Messages(_) | Reader::GenerateContent(_) => false,
         }
     }
 
@@ -166,7 +171,7 @@ impl Decoder {
         let mut rest = bytes;
         while let Some(event) = self.splitter.next(&mut rest)? {
             self.events += 1;
-            match self.dialect.read(&event, out) {
+            match self.reader.read(&event, out) {
                 Ok(Flow::More) => {}
                 Ok(Flow::Over) => return Ok(Flow::Over),
                 Err(Fault::Error(error)) => return Err(error),
@@ -184,7 +189,7 @@ impl Decoder {
         }
         if let Some(event) = self.splitter.finish()? {
             self.events += 1;
-            match self.dialect.read(&event, out) {
+            match self.reader.read(&event, out) {
                 Ok(Flow::More) => {}
                 Ok(Flow::Over) => return Ok(()),
                 Err(Fault::Error(error)) => return Err(error),
@@ -192,7 +197,7 @@ impl Decoder {
                 Err(Fault::Unreadable(_)) => self.events -= 1,
             }
         }
-        if self.dialect.end(out) {
+        if self.reader.end(out) {
             return Ok(());
         }
         Err(protocol(match self.events {
@@ -225,48 +230,51 @@ struct ErrorBody<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl Dialect {
+impl Reader {
     fn read(&mut self, event: &sse::Event<'_>, out: &mut Vec<StreamEvent>) -> Result<Flow, Fault> {
         let mut spare = String::new();
         let data = event.data.as_ref();
         match self {
             _ if data.is_empty() => Ok(Flow::More),
-            Self::OpenAi(dialect) if data.trim_ascii() == openai::decode::DONE => {
-                dialect.stop(out);
+            Self::ChatCompletions(reader) if data.trim_ascii() == chat_completions::decode::DONE => {
+                reader.stop(out);
                 Ok(Flow::Over)
             }
             // Gateways that speak every dialect end them all this way.
-            Self::Anthropic(_) | Self::Gemini(_) if data.trim_ascii() == openai::decode::DONE => {
+            Self::Responses(_) | Self::Messages(_) | Self::GenerateContent(_)
+                if data.trim_ascii() == chat_completions::decode::DONE =>
+            {
                 Ok(Flow::More)
             }
-            Self::OpenAi(dialect) if event.name == "error" => Err(dialect.error(data).into()),
+            Self::ChatCompletions(reader) if event.name == "error" => Err(reader.error(data).into()),
             // Gemini wraps its errors in a list, in OpenAI's dialect too.
-            Self::OpenAi(dialect) if data.trim_ascii_start().starts_with('[') => {
-                let chunks: Few<openai::decode::Chunk<'_>> = json::parse(data, &mut spare)?;
+            Self::ChatCompletions(reader) if data.trim_ascii_start().starts_with('[') => {
+                let chunks: Few<chat_completions::decode::Chunk<'_>> = json::parse(data, &mut spare)?;
                 for chunk in chunks.0 {
-                    dialect.read(chunk, data, out)?;
+                    reader.read(chunk, data, out)?;
                 }
                 Ok(Flow::More)
             }
-            Self::Gemini(dialect) if data.trim_ascii_start().starts_with('[') => {
-                let responses: Few<gemini::decode::Response<'_>> = json::parse(data, &mut spare)?;
+            Self::GenerateContent(reader) if data.trim_ascii_start().starts_with('[') => {
+                let responses: Few<generate_content::decode::Response<'_>> = json::parse(data, &mut spare)?;
                 for response in responses.0 {
-                    dialect.read(response, out)?;
+                    reader.read(response, out)?;
                 }
                 Ok(Flow::More)
             }
-            Self::OpenAi(dialect) => dialect.read(json::parse(data, &mut spare)?, data, out),
-            Self::Anthropic(dialect) => dialect.read(event.name, json::parse(data, &mut spare)?, out),
-            Self::Gemini(dialect) => dialect.read(json::parse(data, &mut spare)?, out),
+            Self::ChatCompletions(reader) => reader.read(json::parse(data, &mut spare)?, data, out),
+            Self::Responses(reader) => reader.read(event.name, json::parse(data, &mut spare)?, out),
+            Self::Messages(reader) => reader.read(event.name, json::parse(data, &mut spare)?, out),
+            Self::GenerateContent(reader) => reader.read(json::parse(data, &mut spare)?, out),
         }
     }
 
     /// The body is over; says whether the reply is too.
     fn end(&mut self, out: &mut Vec<StreamEvent>) -> bool {
         match self {
-            Self::OpenAi(dialect) => dialect.end(out),
-            Self::Anthropic(_) => false,
-            Self::Gemini(dialect) => dialect.end(out),
+            Self::ChatCompletions(reader) => reader.end(out),
+            Self::Responses(_) | Self::Messages(_) => false,
+            Self::GenerateContent(reader) => reader.end(out),
         }
     }
 }

@@ -1,11 +1,10 @@
 //! From the neutral request to the body a service wants. Pure: same input, same bytes.
 //!
 //! Decides what is the same in all dialects: tools turned into text where none may be declared, call ids and tool
-//! names that the service would refuse, arguments that are no JSON object. The dialects themselves are in
-//! `openai`, `anthropic` and `gemini`.
+//! names that the service would refuse, arguments that are no JSON object. The dialects themselves are in `dialects`.
 
-use crate::{Endpoint, anthropic, gemini, openai};
-use oneclaw_model::{Attachment, Call, ProviderKind, Request, RequestMessage};
+use crate::{Endpoint, Profile, dialects};
+use oneclaw_model::{Attachment, Call, Dialect, Request, RequestMessage};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -35,19 +34,15 @@ pub struct Encoded {
 pub const REASONING_ROOM: u64 = 4_096;
 
 /// The request as that service wants it.
-pub fn encode(endpoint: &Endpoint, model: &str, request: &Request, mode: Mode) -> Encoded {
+pub fn encode(endpoint: &Endpoint, profile: &Profile, request: &Request, mode: Mode) -> Encoded {
+    let dialect = profile.dialect(endpoint);
     // Anthropic refuses past calls where no tool is offered now, as after a change of agents.
-    let is_toolless =
-        endpoint.kind == ProviderKind::Anthropic && request.tools.is_empty() && has_calls(request);
+    let is_toolless = dialect == Dialect::Messages && request.tools.is_empty() && has_calls(request);
     let request = match mode {
         Mode::Chat if !is_toolless => Cow::Borrowed(request),
         Mode::Chat | Mode::Complete => Cow::Owned(without_tools(request)),
     };
-    match endpoint.kind {
-        ProviderKind::OpenAi => openai::request::encode(&endpoint.base_url, model, &request, mode),
-        ProviderKind::Anthropic => anthropic::request::encode(model, &request, mode),
-        ProviderKind::Gemini => gemini::request::encode(model, &request, mode),
-    }
+    dialects::encode(dialect, endpoint, profile, &request, mode)
 }
 
 /// The model's own name, without the folder that aggregators put before it, in lower case.
@@ -102,7 +97,7 @@ fn push_user(messages: &mut Vec<RequestMessage>, more: String, files: Vec<Attach
 fn push_assistant(messages: &mut Vec<RequestMessage>, more: String) {
     match messages.last_mut() {
         Some(RequestMessage::Assistant { text, .. }) => join(text, &more),
-        _ => messages.push(RequestMessage::Assistant { text: more, thinking: vec![], calls: vec![] }),
+        _ => messages.push(RequestMessage::Assistant { text: more, calls: vec![], trace: vec![] }),
     }
 }
 
@@ -248,8 +243,8 @@ mod tests {
             |id: &&str| Call { id: (*id).into(), name: "t".into(), arguments: "{}".into(), signature: None };
         RequestMessage::Assistant {
             text: String::new(),
-            thinking: vec![],
             calls: ids.iter().map(call).collect(),
+            trace: vec![],
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A `detail` is the service's own words: at most 300 characters, without control characters and without keys.
 
+use crate::Unsupported;
 use std::time::Duration;
 
 /// Why a request brought no reply, or only part of one.
@@ -62,6 +63,14 @@ pub enum ProviderError {
         /// The service's words, or what is wrong with the address.
         detail: String,
     },
+    /// The model or service does not take a part of the request; something else can be tried.
+    #[error("The service cannot take the request: {detail}")]
+    Unsupported {
+        /// Which part.
+        what: Unsupported,
+        /// The service's words.
+        detail: String,
+    },
     /// There is no such model for this account.
     #[error("The service does not know the model: {detail}")]
     ModelNotFound {
@@ -113,6 +122,7 @@ impl ProviderError {
             | Self::OutputCap { .. }
             | Self::TooManyBytes { .. }
             | Self::InvalidRequest { .. }
+            | Self::Unsupported { .. }
             | Self::ModelNotFound { .. }
             | Self::Protocol { .. }
             | Self::Refused { .. } => false,
@@ -138,6 +148,7 @@ impl ProviderError {
             | Self::Overloaded { detail, .. }
             | Self::TooManyBytes { detail }
             | Self::InvalidRequest { detail }
+            | Self::Unsupported { detail, .. }
             | Self::ModelNotFound { detail }
             | Self::Network { detail }
             | Self::Protocol { detail }

@@ -1,6 +1,6 @@
 //! What a reply consists of, in nobody's dialect.
 
-use oneclaw_model::{CallId, Usage};
+use oneclaw_model::{CallId, Thinking, Usage};
 use serde::Serialize;
 
 /// What a reply consists of, piece by piece.
@@ -11,9 +11,11 @@ pub enum StreamEvent {
     Text(String),
     /// The next piece of reasoning; never empty.
     Thinking(String),
-    /// The whole signature of the reasoning before it, which it closes (Anthropic). Reasoning that the service keeps
-    /// to itself has a signature without a text.
-    Signature(String),
+    /// A block of reasoning as it has to go back, once it is whole and where it stood. What people read of it came before,
+    /// as [`StreamEvent::Thinking`].
+    Thought(Thinking),
+    /// What has to go back with the text since the last event that was no text (Gemini's thought signature, OpenAI's phase).
+    TextSignature(String),
     /// The model asks for a tool. Calls start in the order of their appearance.
     CallStarted {
         /// Unique in the reply; made up where the service sends none or the same twice.

@@ -1,28 +1,27 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
-mod anthropic;
 pub mod classify;
 mod client;
 mod decode;
 mod detail;
+mod dialects;
 mod draft;
 pub mod encode;
 mod error;
 mod event;
-mod gemini;
 mod http;
 mod json;
 mod key;
 pub mod models;
-mod openai;
+mod profile;
 mod redact;
 pub mod retry;
 pub mod sse;
 mod wording;
 
 pub use address::{Cleartext, Endpoint};
-pub use anthropic::request::DEFAULT_MAX_TOKENS;
+pub use dialects::messages::request::DEFAULT_MAX_TOKENS;
 pub use client::{Client, EventStream, Reply};
 pub use decode::Decoder;
 pub use encode::{Encoded, Mode, REASONING_ROOM, encode};
@@ -31,3 +30,4 @@ pub use event::{StopReason, StreamEvent};
 pub use http::{Timing, tls_config};
 pub use key::ApiKey;
 pub use models::ListedModel;
+pub use profile::{Adjustments, Profile, Unsupported};

@@ -16,7 +16,7 @@ pub(crate) const DONE: &str = "[DONE]";
 
 /// What is known of the reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Dialect {
+pub(crate) struct Reader {
     draft: Draft,
     slots: Vec<Slot>,
     finish: Option<StopReason>,
@@ -156,7 +156,7 @@ struct CompletionDetails {
     reasoning_tokens: Count,
 }
 
-impl Dialect {
+impl Reader {
     /// Reads a chunk; `data` is its text.
     pub(crate) fn read(
         &mut self,

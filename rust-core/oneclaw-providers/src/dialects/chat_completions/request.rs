@@ -5,6 +5,7 @@
 //! them, and the defaults are meant.
 
 use crate::address::{has_host, is_openai};
+use crate::{Endpoint, Profile};
 use crate::encode::{self, CallIds, Encoded, Mode, REASONING_ROOM};
 use oneclaw_model::{Attachment, Call, Request, RequestMessage, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -15,8 +16,9 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 /// OpenAI's longest call id.
 const LONGEST_ID: usize = 40;
 
-pub(crate) fn encode(base_url: &str, model: &str, request: &Request, mode: Mode) -> Encoded {
-    let server = Server::of(base_url, model);
+pub(crate) fn encode(endpoint: &Endpoint, profile: &Profile, request: &Request, mode: Mode) -> Encoded {
+    let model = profile.model.as_str();
+    let server = Server::of(&endpoint.base_url, model);
     let mut body = Map::new();
     body.insert("model".into(), json!(model));
     body.insert("stream".into(), json!(true));
@@ -260,7 +262,12 @@ mod tests {
             ("gpt-4o", None),
         ] {
             let request = Request { max_output: Some(100), ..Request::default() };
-            let body = |mode| encode("https://api.openai.com/v1", model, &request, mode).body;
+            let endpoint = Endpoint {
+                kind: oneclaw_model::ProviderKind::OpenAi,
+                base_url: "https://api.openai.com/v1".to_owned(),
+                key: None,
+            };
+            let body = |mode| encode(&endpoint, &Profile::of(&endpoint, model), &request, mode).body;
             let (complete, chat) = (body(Mode::Complete), body(Mode::Chat));
             assert_eq!(complete.get("reasoning_effort").and_then(Value::as_str), effort, "{model}");
             let has_room = model != "gpt-4o" && effort != Some("none");

@@ -8,18 +8,20 @@ use crate::decode::{Fault, Flow, reported};
 use crate::draft::{Draft, protocol, word};
 use crate::json::{self, Count, Maybe, Text};
 use crate::{StopReason, StreamEvent};
-use oneclaw_model::{ProviderKind, Usage};
+use oneclaw_model::{ProviderKind, Thinking, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// What is known of the reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Dialect {
+pub(crate) struct Reader {
     draft: Draft,
     /// Calls by the index of their block, newest last.
     blocks: Vec<Block>,
     /// The index of the reasoning that is being signed, and the signature so far.
     signature: Option<(u64, String)>,
+    /// The text of that reasoning so far.
+    thought: String,
     stop: Option<StopReason>,
 }
 
@@ -102,7 +104,7 @@ struct WireUsage {
     output_tokens: Count,
 }
 
-impl Dialect {
+impl Reader {
     /// Reads an event; `name` is what the stream calls it.
     pub(crate) fn read(
         &mut self,
@@ -167,6 +169,7 @@ impl Dialect {
         match start.kind.0.as_ref() {
             "text" => self.draft.text(start.text.0, out),
             "thinking" => {
+                self.thought = start.thinking.0.clone().into_owned();
                 self.draft.thinking(start.thinking.0, out);
                 self.signature_piece(index, &start.signature.0)?;
             }
@@ -188,7 +191,11 @@ impl Dialect {
     fn delta(&mut self, index: u64, delta: Delta<'_>, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
         match delta.kind.0.as_ref() {
             "text_delta" => self.draft.text(delta.text.0, out),
-            "thinking_delta" => self.draft.thinking(delta.thinking.0, out),
+            "thinking_delta" => {
+                self.draft.spend(delta.thinking.0.len())?;
+                self.thought.push_str(&delta.thinking.0);
+                self.draft.thinking(delta.thinking.0, out);
+            }
             "signature_delta" => self.signature_piece(index, &delta.signature.0)?,
             "input_json_delta" => {
                 if let Some(block) = self.blocks.iter_mut().rfind(|block| block.index == index)
@@ -213,10 +220,11 @@ impl Dialect {
         Ok(())
     }
 
-    /// Gives out the signature of the reasoning that has ended.
+    /// Gives out the reasoning that has ended.
     fn sign(&mut self, out: &mut Vec<StreamEvent>) {
         if let Some((_, signature)) = self.signature.take() {
-            out.push(StreamEvent::Signature(signature));
+            let text = std::mem::take(&mut self.thought);
+            out.push(StreamEvent::Thought(Thinking::Signed { text, signature }));
         }
     }
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 /// What is known of the reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Dialect {
+pub(crate) struct Reader {
     draft: Draft,
     answered: bool,
     finish: Option<StopReason>,
@@ -90,7 +90,7 @@ struct WireUsage {
     thoughts_token_count: Count,
 }
 
-impl Dialect {
+impl Reader {
     /// Reads an event.
     pub(crate) fn read(&mut self, response: Response<'_>, out: &mut Vec<StreamEvent>) -> Result<Flow, Fault> {
         let has_candidate = response.candidates.0.is_some();

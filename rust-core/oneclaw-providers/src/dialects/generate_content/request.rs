@@ -1,6 +1,7 @@
 //! The body of a Gemini request.
 
 use super::schema;
+use crate::Profile;
 use crate::encode::{self, Encoded, Mode, REASONING_ROOM};
 use oneclaw_model::{Attachment, Call, Request, RequestMessage, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -17,7 +18,8 @@ const BLANK: &str = "(empty message)";
 /// The least reasoning of the models that cannot do without.
 const LEAST_BUDGET: u64 = 128;
 
-pub(crate) fn encode(model: &str, request: &Request, mode: Mode) -> Encoded {
+pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encoded {
+    let model = profile.model.as_str();
     let mut body = Map::new();
     if let Some(system) = request.system.as_ref().filter(|text| !text.trim().is_empty()) {
         body.insert("systemInstruction".into(), json!({"parts": [{"text": system}]}));

@@ -3,8 +3,9 @@
 //! The `thinking` parameter is never sent: the newest models refuse a budget and decide for themselves. Signed
 //! thinking that the model gave in the open turn goes back unchanged.
 
+use crate::Profile;
 use crate::encode::{self, CallIds, Encoded, Mode};
-use oneclaw_model::{Attachment, Call, Request, RequestMessage, Thinking, ToolSpec};
+use oneclaw_model::{Attachment, Part, Request, RequestMessage, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// The output limit where the request names none; the service wants one, and every model can give this much.
@@ -16,7 +17,7 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 /// Stands for a message of white space, which the service refuses.
 const BLANK: &str = "(empty message)";
 
-pub(crate) fn encode(model: &str, request: &Request, mode: Mode) -> Encoded {
+pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encoded {
     let mut messages = messages(request);
     let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
     let mut system: Vec<Value> = Vec::new();
@@ -34,7 +35,7 @@ pub(crate) fn encode(model: &str, request: &Request, mode: Mode) -> Encoded {
         Mode::Complete => {}
     }
     let mut body = Map::new();
-    body.insert("model".into(), json!(model));
+    body.insert("model".into(), json!(profile.model));
     body.insert("stream".into(), json!(true));
     body.insert("max_tokens".into(), json!(request.max_output.unwrap_or(DEFAULT_MAX_TOKENS)));
     body.insert("messages".into(), messages.into_iter().map(Turn::into_value).collect());
@@ -87,9 +88,7 @@ fn messages(request: &Request) -> Vec<Turn> {
     for message in &request.messages {
         let (role, content) = match message {
             RequestMessage::User { text, attachments } => ("user", user_blocks(text, attachments)),
-            RequestMessage::Assistant { text, thinking, calls } => {
-                ("assistant", assistant_blocks(text, thinking, calls, &mut ids))
-            }
+            RequestMessage::Assistant { .. } => ("assistant", assistant_blocks(message, &mut ids)),
             RequestMessage::ToolResult { call, text, failed, attachments, .. } => {
                 ("user", vec![result_block(&ids.result(call.as_str()), text, *failed, attachments)])
             }
@@ -136,27 +135,34 @@ fn user_blocks(text: &str, attachments: &[Attachment]) -> Vec<Value> {
     blocks
 }
 
-fn assistant_blocks(text: &str, thinking: &[Thinking], calls: &[Call], ids: &mut CallIds) -> Vec<Value> {
+fn assistant_blocks(message: &RequestMessage, ids: &mut CallIds) -> Vec<Value> {
+    let parts = message.parts();
     let mut blocks = Vec::new();
-    for Thinking { text, signature } in thinking {
-        // Without its signature the service refuses the block.
-        if let Some(signature) = signature {
-            blocks.push(json!({"type": "thinking", "thinking": text, "signature": signature}));
+    for part in &parts {
+        match part {
+            Part::Thinking(Thinking::Signed { text, signature }) => {
+                blocks.push(json!({"type": "thinking", "thinking": text, "signature": signature}));
+            }
+            Part::Thinking(Thinking::Redacted { data }) => {
+                blocks.push(json!({"type": "redacted_thinking", "data": data}));
+            }
+            Part::Thinking(_) => {}
+            Part::Text { text, .. } if text.trim().is_empty() => {}
+            Part::Text { text, .. } => blocks.push(text_block(text)),
+            Part::Call(call) => blocks.push(json!({
+                "type": "tool_use",
+                "id": ids.call(call.id.as_str()),
+                "name": encode::tool_name(&call.name),
+                "input": encode::arguments(&call.arguments),
+            })),
         }
     }
-    if !text.trim().is_empty() {
-        blocks.push(text_block(text));
-    }
-    for Call { id, name, arguments, .. } in calls {
-        blocks.push(json!({
-            "type": "tool_use",
-            "id": ids.call(id.as_str()),
-            "name": encode::tool_name(name),
-            "input": encode::arguments(arguments),
-        }));
-    }
     // Thinking that leads to nothing is refused.
-    let is_all_thinking = text.trim().is_empty() && calls.is_empty();
+    let is_all_thinking = parts.iter().all(|part| match part {
+        Part::Thinking(_) => true,
+        Part::Text { text, .. } => text.trim().is_empty(),
+        Part::Call(_) => false,
+    });
     if is_all_thinking { vec![] } else { blocks }
 }
 

@@ -1,0 +1,4 @@
+//! The dialect of OpenAI Responses.
+
+pub(crate) mod decode;
+pub(crate) mod request;
