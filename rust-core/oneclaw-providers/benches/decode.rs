@@ -5,7 +5,7 @@
 
 mod support;
 
-use oneclaw_model::ProviderKind;
+use oneclaw_model::Dialect;
 use oneclaw_providers::{Decoder, StreamEvent};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -22,16 +22,16 @@ fn main() {
         return;
     }
     let replies = [
-        ("openai", ProviderKind::OpenAi, openai()),
-        ("anthropic", ProviderKind::Anthropic, anthropic()),
-        ("gemini", ProviderKind::Gemini, gemini()),
+        ("openai", Dialect::ChatCompletions, openai()),
+        ("anthropic", Dialect::Messages, anthropic()),
+        ("gemini", Dialect::GenerateContent, gemini()),
     ];
-    for (name, kind, payloads) in replies {
-        let body = body(kind, &payloads);
+    for (name, dialect, payloads) in replies {
+        let body = body(dialect, &payloads);
         let chunks = chunks(&body);
         let (mut decoding, mut parsing) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            decoding.push(timed(|| decode(kind, &chunks)));
+            decoding.push(timed(|| decode(dialect, &chunks)));
             parsing.push(timed(|| parse(&payloads)));
         }
         let [decoding, parsing] = [decoding, parsing].map(|mut times| median(&mut times).as_secs_f64());
@@ -51,8 +51,8 @@ fn main() {
     }
 }
 
-fn decode(kind: ProviderKind, chunks: &[&[u8]]) {
-    let mut decoder = Decoder::new(kind);
+fn decode(dialect: Dialect, chunks: &[&[u8]]) {
+    let mut decoder = Decoder::new(dialect);
     let mut out = Vec::new();
     let mut stopped = false;
     for chunk in chunks {
@@ -198,19 +198,19 @@ fn gemini() -> Vec<String> {
     payloads
 }
 
-fn body(kind: ProviderKind, payloads: &[String]) -> Vec<u8> {
+fn body(dialect: Dialect, payloads: &[String]) -> Vec<u8> {
     let mut body = String::new();
     for payload in payloads {
-        match kind {
-            ProviderKind::OpenAi => body.extend(["data: ", payload, "\n\n"]),
-            ProviderKind::Anthropic => {
+        match dialect {
+            Dialect::ChatCompletions => body.extend(["data: ", payload, "\n\n"]),
+            Dialect::Messages => {
                 // Nearly all events have this name, and the payload's own type counts.
                 body.extend(["event: content_block_delta\ndata: ", payload, "\n\n"]);
             }
-            ProviderKind::Gemini => body.extend(["data: ", payload, "\r\n\r\n"]),
+            Dialect::GenerateContent => body.extend(["data: ", payload, "\r\n\r\n"]),
         }
     }
-    if kind == ProviderKind::OpenAi {
+    if dialect == Dialect::ChatCompletions {
         body.push_str("data: [DONE]\n\n");
     }
     body.into_bytes()
