@@ -4,10 +4,10 @@
 //! faults are reported. The dialects say what each event means. Nothing here waits or reads: bytes in, events out,
 //! the same for every chunking.
 
+use crate::dialects::{chat_completions, generate_content, messages, responses};
 use crate::draft::protocol;
 use crate::json::{self, Few, First};
 use crate::sse::{self, Splitter, SseError};
-use crate::dialects::{chat_completions, generate_content, messages, responses};
 use crate::{ProviderError, StreamEvent, classify};
 use oneclaw_model::{Dialect, ProviderKind};
 use serde::Deserialize;
@@ -263,7 +263,7 @@ impl Reader {
                 Ok(Flow::More)
             }
             Self::ChatCompletions(reader) => reader.read(json::parse(data, &mut spare)?, data, out),
-            Self::Responses(reader) => reader.read(event.name, json::parse(data, &mut spare)?, out),
+            Self::Responses(reader) => reader.read(event.name, json::parse(data, &mut spare)?, data, out),
             Self::Messages(reader) => reader.read(event.name, json::parse(data, &mut spare)?, out),
             Self::GenerateContent(reader) => reader.read(json::parse(data, &mut spare)?, out),
         }
