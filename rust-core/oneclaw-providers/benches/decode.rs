@@ -23,6 +23,7 @@ fn main() {
     }
     let replies = [
         ("openai", Dialect::ChatCompletions, openai()),
+        ("responses", Dialect::Responses, responses()),
         ("anthropic", Dialect::Messages, anthropic()),
         ("gemini", Dialect::GenerateContent, gemini()),
     ];
@@ -146,6 +147,35 @@ fn openai() -> Vec<String> {
     payloads
 }
 
+fn responses() -> Vec<String> {
+    let mut payloads = Vec::new();
+    for piece in 0..PIECES {
+        let (kind, index, delta) = if is_thinking(piece) {
+            ("reasoning_summary_text", 0, token(piece))
+        } else if is_argument(piece) {
+            ("function_call_arguments", 2 + call(piece), argument(piece))
+        } else {
+            ("output_text", 1, token(piece))
+        };
+        if starts_call(piece) {
+            let item = json!({"type": "function_call", "id": format!("fc_{piece}"),
+                "call_id": format!("call_{piece}"), "name": "write_file", "arguments": ""});
+            payloads.push(format!(
+                r#"{{"type":"response.output_item.added","output_index":{index},"item":{item}}}"#
+            ));
+        }
+        let delta = json!(delta);
+        payloads.push(format!(
+            r#"{{"type":"response.{kind}.delta","sequence_number":{piece},"item_id":"msg_68af4030baa48193","output_index":{index},"content_index":0,"delta":{delta},"logprobs":[],"obfuscation":"aB3xYq"}}"#
+        ));
+    }
+    let usage = json!({"input_tokens": 5000, "output_tokens": 20000, "total_tokens": 25000});
+    payloads.push(format!(
+        r#"{{"type":"response.completed","response":{{"status":"completed","output":[],"usage":{usage}}}}}"#
+    ));
+    payloads
+}
+
 fn anthropic() -> Vec<String> {
     let start = json!({"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant",
         "content": [], "usage": {"input_tokens": 5000, "output_tokens": 1}}});
@@ -201,10 +231,13 @@ fn gemini() -> Vec<String> {
 fn body(dialect: Dialect, payloads: &[String]) -> Vec<u8> {
     let mut body = String::new();
     for payload in payloads {
+        // Nearly all events of a dialect have one name, and the payload's own type counts.
         match dialect {
             Dialect::ChatCompletions => body.extend(["data: ", payload, "\n\n"]),
+            Dialect::Responses => {
+                body.extend(["event: response.output_text.delta\ndata: ", payload, "\n\n"]);
+            }
             Dialect::Messages => {
-                // Nearly all events have this name, and the payload's own type counts.
                 body.extend(["event: content_block_delta\ndata: ", payload, "\n\n"]);
             }
             Dialect::GenerateContent => body.extend(["data: ", payload, "\r\n\r\n"]),

@@ -70,6 +70,24 @@ pub fn silent_overflow(reported_prompt: u64, planned_expected: u64, window: Opti
     reported_prompt > 0 && (is_far_below || is_above)
 }
 
+/// OpenAI's and compatible servers' names for a request that is at fault. Those of pictures come only inside a stream.
+const BAD_REQUEST: [&str; 14] = [
+    "invalid_request_error",
+    "BadRequestError",
+    "exceed_context_size_error",
+    "invalid_prompt",
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_base64_image",
+    "invalid_image_url",
+    "image_too_large",
+    "image_too_small",
+    "image_parse_error",
+    "image_file_too_large",
+    "unsupported_image_media_type",
+    "empty_image_file",
+];
+
 /// What an error object says, wherever the service puts it.
 #[derive(Debug, Default)]
 struct Report {
@@ -263,7 +281,7 @@ fn status_of(kind: ProviderKind, code: &str) -> Option<u16> {
             (&["overloaded_error"], 529),
         ],
         ProviderKind::OpenAi => [
-            (&["invalid_request_error", "BadRequestError", "exceed_context_size_error"][..], 400),
+            (&BAD_REQUEST[..], 400),
             (&["invalid_api_key", "authentication_error", "AuthenticationError"], 401),
             (&["insufficient_quota", "billing_hard_limit_reached"], 429),
             (&["permission_error", "PermissionDeniedError"], 403),

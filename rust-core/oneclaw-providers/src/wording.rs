@@ -180,11 +180,14 @@ pub(crate) const MODEL_ANYWHERE: [&str; 5] = [
 ];
 
 /// A filter before the model declined, in an answer that is a bad request.
-pub(crate) const REFUSED: [&str; 4] = [
+pub(crate) const REFUSED: [&str; 7] = [
     "content_filter",
     "content management policy",
     "content_policy_violation",
     "responsibleaipolicyviolation",
+    "invalid_prompt",
+    "bio_policy",
+    "misalignment_policy_violation",
 ];
 
 /// The same, in an answer that denies access (OpenRouter).
