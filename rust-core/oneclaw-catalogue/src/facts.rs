@@ -241,7 +241,8 @@ impl TryFrom<String> for Date {
             month: month.parse().map_err(|_| wrong())?,
             day: day.parse().map_err(|_| wrong())?,
         };
-        let is_fine = (1..=12).contains(&date.month) && (1..=31).contains(&date.day) && date.to_string() == text;
+        let is_fine =
+            (1..=12).contains(&date.month) && (1..=31).contains(&date.day) && date.to_string() == text;
         if is_fine { Ok(date) } else { Err(wrong()) }
     }
 }

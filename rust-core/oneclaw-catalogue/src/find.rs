@@ -25,7 +25,8 @@ pub fn find(vendor: Vendor, model: &str) -> Option<Facts> {
         Some(service) => &[service],
         None => &["openai", "anthropic", "gemini"],
     };
-    let found = services.iter().find_map(|service| find_in(service, model).or_else(|| find_in(service, name)));
+    let found =
+        services.iter().find_map(|service| find_in(service, model).or_else(|| find_in(service, name)));
     found.map(|facts| spoken_at(vendor, facts.clone()))
 }
 

@@ -321,9 +321,29 @@ const ANTHROPIC_STATUSES: [(&[&str], u16); 9] = [
     (&["overloaded_error"], 529),
 ];
 
+/// OpenAI's and compatible servers' names for a request that is at fault. Those of pictures come only inside a stream.
+const BAD_REQUEST: [&str; 16] = [
+    "invalid_request_error",
+    "BadRequestError",
+    "exceed_context_size_error",
+    "invalid_prompt",
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_base64_image",
+    "invalid_image_url",
+    "image_too_large",
+    "image_too_small",
+    "image_parse_error",
+    "image_file_too_large",
+    "image_file_not_found",
+    "failed_to_download_image",
+    "unsupported_image_media_type",
+    "empty_image_file",
+];
+
 /// Codes of a failed reply in Responses stand here too, but for those that [`wording`] knows.
-const OPENAI_STATUSES: [(&[&str], u16); 11] = [
-    (&["invalid_request_error", "BadRequestError", "exceed_context_size_error"], 400),
+const OPENAI_STATUSES: [(&[&str], u16); 10] = [
+    (&BAD_REQUEST, 400),
     (&["invalid_api_key", "authentication_error", "AuthenticationError"], 401),
     (&["insufficient_quota", "billing_hard_limit_reached"], 429),
     (&["permission_error", "PermissionDeniedError"], 403),
@@ -333,23 +353,6 @@ const OPENAI_STATUSES: [(&[&str], u16); 11] = [
     (&["timeout", "timeout_error"], 504),
     (&["overloaded_error", "engine_overloaded"], 529),
     (&["server_error"], 500),
-    (
-        &[
-            "invalid_image",
-            "invalid_image_format",
-            "invalid_base64_image",
-            "invalid_image_url",
-            "invalid_image_mode",
-            "image_too_large",
-            "image_too_small",
-            "image_parse_error",
-            "unsupported_image_media_type",
-            "empty_image_file",
-            "failed_to_download_image",
-            "image_file_not_found",
-        ],
-        400,
-    ),
 ];
 
 const GEMINI_STATUSES: [(&[&str], u16); 9] = [

@@ -2,4 +2,5 @@
 
 pub(crate) mod decode;
 mod kept;
+mod openai;
 pub(crate) mod request;
