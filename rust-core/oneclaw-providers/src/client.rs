@@ -116,7 +116,7 @@ impl Client {
             url.query_pairs_mut().append_pair(name, value);
         }
         log::debug!("asking {} at {} ({mode:?})", profile.model, address.host());
-        Outgoing::post(endpoint, url, &encoded.body)
+        Ok(Outgoing::post(endpoint, url, &encoded.body)?.speaking(profile.dialect(endpoint)))
     }
 
     /// Sends, and waits for the first event.

@@ -56,7 +56,7 @@ pub fn errors(data: &[u8]) {
     let parsed: Option<serde_json::Value> = serde_json::from_slice(data).ok();
     for status in [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 503, 529] {
         for (kind, host) in [(ProviderKind::OpenAi, "api.cerebras.ai"), (ProviderKind::Gemini, "")] {
-            let failure = Failure { host, status, retry_after: None, body: data };
+            let failure = Failure { host, status, body: data, ..Failure::default() };
             check_shown(&classify::response(kind, failure));
         }
     }
