@@ -4,6 +4,7 @@
 //! names that the service would refuse, arguments that are no JSON object. The dialects themselves are in `dialects`.
 
 use crate::{Endpoint, Profile, dialects};
+use oneclaw_catalogue::{Ability, Facts};
 use oneclaw_model::{Attachment, Call, Dialect, Request, RequestMessage};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -116,6 +117,12 @@ pub(crate) fn labelled<'a>(text: &str, labelled: impl Iterator<Item = &'a Attach
         join(&mut text, &file.label());
     }
     text
+}
+
+/// Whether the model sees pictures; one that nothing is known of is taken to.
+pub(crate) fn sees(profile: &Profile) -> bool {
+    let can = |facts: &Facts| facts.can(Ability::Pictures);
+    !profile.learnt.no_pictures && profile.facts.as_ref().is_none_or(can)
 }
 
 /// The bytes of a picture, in base64, if it is of one of those types and its bytes are known.
@@ -237,6 +244,7 @@ fn made_up(id: &str, attempt: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reasoning::samples;
 
     fn assistant(ids: &[&str]) -> RequestMessage {
         let call =
@@ -273,6 +281,16 @@ mod tests {
         }
         assert!(sent.contains("call_0") && sent.contains("call_1"));
         assert_eq!(ids.result("unknown"), "unknown");
+    }
+
+    #[test]
+    fn pictures_go_to_models_that_see_or_may_see() {
+        let mut blind = samples::plain();
+        blind.facts.as_mut().unwrap().abilities.clear();
+        let mut refusing = samples::plain();
+        refusing.learnt.no_pictures = true;
+        let seeing = [samples::unknown(), samples::plain(), blind, refusing].map(|profile| sees(&profile));
+        assert_eq!(seeing, [true, true, false, false]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod json;
 mod key;
 pub mod models;
 mod profile;
+mod reasoning;
 mod redact;
 pub mod retry;
 pub mod sse;
