@@ -4,10 +4,10 @@
 //! faults are reported. The dialects say what each event means. Nothing here waits or reads: bytes in, events out,
 //! the same for every chunking.
 
+use crate::dialects::{chat_completions, generate_content, messages, responses};
 use crate::draft::protocol;
 use crate::json::{self, Few, First};
 use crate::sse::{self, Splitter, SseError};
-use crate::dialects::{chat_completions, generate_content, messages, responses};
 use crate::{ProviderError, StreamEvent, classify};
 use oneclaw_model::{Dialect, ProviderKind};
 use serde::Deserialize;

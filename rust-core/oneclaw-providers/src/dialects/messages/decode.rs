@@ -294,8 +294,7 @@ impl Reader {
         let known = self.draft.last_usage();
         let newer = |new: u64, old: u64| if new == 0 { old } else { new };
         let written = usage.cache_creation.0.unwrap_or_default();
-        let written =
-            written.ephemeral_5m_input_tokens.0.saturating_add(written.ephemeral_1h_input_tokens.0);
+        let written = written.ephemeral_5m_input_tokens.0.saturating_add(written.ephemeral_1h_input_tokens.0);
         let thinking = usage.output_tokens_details.0.unwrap_or_default().thinking_tokens.0;
         let output = newer(usage.output_tokens.0, known.output);
         let usage = Usage {
