@@ -156,7 +156,7 @@ impl Decoder {
         if let Reader::GenerateContent(reader) = &mut self.reader {
             reader.go_on();
         }
-        (self.splitter, self.body, self.outcome) = (Splitter::new(), Body::Blank, None);
+        (self.splitter, self.body, self.events, self.outcome) = (Splitter::new(), Body::Blank, 0, None);
     }
 
     /// Ends a reply that the service would continue.

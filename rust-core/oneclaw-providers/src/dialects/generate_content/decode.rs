@@ -169,6 +169,7 @@ impl Reader {
 
     /// The reply ends here although the service would have more of it.
     pub(crate) fn cut(&mut self, out: &mut Vec<StreamEvent>) {
+        self.finish = None;
         self.draft.stop(StopReason::Length, out);
     }
 

@@ -1,15 +1,14 @@
 //! What each family of Claude is told, and that a reply goes back as it came.
 
 use super::request::encode;
+use crate::dialects::samples::{assistant, call, kept, picture, result, user};
 use crate::encode::{Mode, REASONING_ROOM};
 use crate::reasoning::samples;
-use crate::{Decoder, Profile, StreamEvent};
+use crate::{Decoder, Profile};
 use oneclaw_catalogue::ThinkingType::{Adaptive, BetweenTools, Disabled, Enabled};
 use oneclaw_catalogue::{Ability, Facts, Reasoning, Refusal, ThinkingType, Vendor};
 use oneclaw_model::Effort::{High, Low, Max, Medium, Minimal, Xhigh};
-use oneclaw_model::{
-    Attachment, Call, Dialect, Effort, ModelLimits, Piece, Request, RequestMessage, Thinking,
-};
+use oneclaw_model::{Dialect, Effort, ModelLimits, Piece, Request, RequestMessage, Thinking};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -44,27 +43,6 @@ fn families() -> [Profile; 6] {
         family(true, &[Adaptive, BetweenTools], &ALL),
         family(true, &[Adaptive], &ALL),
     ]
-}
-
-fn user(text: &str) -> RequestMessage {
-    RequestMessage::User { text: text.to_owned(), attachments: vec![] }
-}
-
-fn assistant(text: &str, calls: Vec<Call>, trace: Vec<Piece>) -> RequestMessage {
-    RequestMessage::Assistant { text: text.to_owned(), calls, trace }
-}
-
-fn call(id: &str, arguments: &str) -> Call {
-    Call { id: id.into(), name: "t".to_owned(), arguments: arguments.to_owned(), signature: None }
-}
-
-fn result(id: &str, failed: bool, attachments: Vec<Attachment>) -> RequestMessage {
-    RequestMessage::ToolResult { call: id.into(), name: "t".into(), text: "ok".into(), failed, attachments }
-}
-
-fn picture() -> Attachment {
-    let data = Some("iVBORw0KGgo=".to_owned());
-    Attachment { mime: "image/png".into(), name: "a.png".into(), width: None, height: None, data }
 }
 
 fn asking(messages: Vec<RequestMessage>, max_output: u64) -> Request {
@@ -154,7 +132,7 @@ fn thinking_is_not_enabled_in_the_middle_of_a_turn() {
     let [old, ..] = families();
     let old = Profile { effort: Some(High), ..old };
     let thinking = |trace: Vec<Piece>| {
-        let calls = vec![call("c1", "{}")];
+        let calls = vec![call("c1")];
         let messages = vec![user("Go."), assistant("", calls, trace), result("c1", false, vec![])];
         encode(&old, &asking(messages, 60_000), Mode::Chat).body.get("thinking").cloned()
     };
@@ -163,7 +141,7 @@ fn thinking_is_not_enabled_in_the_middle_of_a_turn() {
     assert!(thinking(vec![signed("", "s"), Piece::Call]).is_some());
     assert!(thinking(vec![Piece::Thinking(Thinking::Redacted { data: "d".into() })]).is_some());
     // What is over does not matter.
-    let over = vec![user("Go."), assistant("", vec![call("c1", "{}")], vec![]), result("c1", false, vec![])];
+    let over = vec![user("Go."), assistant("", vec![call("c1")], vec![]), result("c1", false, vec![])];
     let messages = [over, vec![assistant("Done.", vec![], vec![]), user("Thanks.")]].concat();
     assert!(encode(&old, &asking(messages, 60_000), Mode::Chat).body.get("thinking").is_some());
 }
@@ -229,11 +207,12 @@ fn thinking_never_carries_the_cache_mark() {
 #[test]
 fn failed_results_and_models_that_do_not_see_get_labels() {
     let [.., always] = families();
-    let label = "ok\n\n[Attached image/png: a.png]";
+    let label = "ok\n\n[Attached image/png: a]";
     let results = |profile: &Profile| {
-        let calls = vec![call("c1", "{}"), call("c2", "{}")];
-        let answers = [result("c1", true, vec![picture()]), result("c2", false, vec![picture()])];
-        let user = RequestMessage::User { text: String::new(), attachments: vec![picture()] };
+        let calls = vec![call("c1"), call("c2")];
+        let answers =
+            [result("c1", true, vec![picture("image/png")]), result("c2", false, vec![picture("image/png")])];
+        let user = RequestMessage::User { text: String::new(), attachments: vec![picture("image/png")] };
         let messages = [user, assistant("", calls, vec![])].into_iter().chain(answers).collect();
         let sent = sent(profile, messages);
         [sent[2]["content"][0].clone(), sent[2]["content"][1].clone(), sent[0]["content"][0].clone()]
@@ -246,7 +225,7 @@ fn failed_results_and_models_that_do_not_see_get_labels() {
     blind.learnt.no_pictures = true;
     let [failed, fine, user] = results(&blind);
     assert_eq!((&failed["content"], &fine["content"]), (&json!(label), &json!(label)));
-    assert_eq!(user["text"], "[Attached image/png: a.png]");
+    assert_eq!(user["text"], "[Attached image/png: a]");
 }
 
 // ---- a reply goes back as it came ----
@@ -305,32 +284,6 @@ fn stream(blocks: &[Value]) -> String {
     }
     events.push(json!({"type": "message_stop"}));
     events.iter().map(|event| format!("data: {event}\n\n")).collect()
-}
-
-/// The message that a caller makes of the events.
-fn kept(events: Vec<StreamEvent>) -> RequestMessage {
-    let (mut whole, mut calls, mut trace) = (String::new(), Vec::<Call>::new(), Vec::new());
-    for event in events {
-        match event {
-            StreamEvent::Text(text) => {
-                whole.push_str(&text);
-                match trace.last_mut() {
-                    Some(Piece::Text { bytes, .. }) => *bytes += text.len(),
-                    _ => trace.push(Piece::Text { bytes: text.len(), signature: None }),
-                }
-            }
-            StreamEvent::Thought(thinking) => trace.push(Piece::Thinking(thinking)),
-            StreamEvent::CallStarted { id, .. } => {
-                calls.push(call(id.as_str(), ""));
-                trace.push(Piece::Call);
-            }
-            StreamEvent::CallArguments { delta, .. } => {
-                calls.last_mut().unwrap().arguments.push_str(&delta);
-            }
-            _ => {}
-        }
-    }
-    assistant(&whole, calls, trace)
 }
 
 proptest! {
