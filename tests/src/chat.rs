@@ -2,7 +2,7 @@
 
 use oneclaw_context::estimate::MeasuredRow;
 use oneclaw_context::{Conversation, Fixed};
-use oneclaw_model::{Attachment, Body, Message, Thinking, ToolSpec, ToolStatus, Usage};
+use oneclaw_model::{Attachment, Body, Message, Piece, Thinking, ToolSpec, ToolStatus, Trace, Usage};
 
 /// Builds a conversation; rows are named `m1`, `m2` … and are a second apart.
 #[derive(Debug, Clone, Default)]
@@ -77,18 +77,29 @@ impl Chat {
 
     /// The model answers.
     pub fn reply(self, text: impl Into<String>) -> Self {
-        self.row(Body::Assistant { text: text.into(), thinking: None, model: None, usage: None })
+        self.row(Body::Assistant { text: text.into(), thinking: None, trace: None, model: None, usage: None })
     }
 
     /// A model of that name answers, after thinking that it signed.
     pub fn signed_reply(self, model: &str, text: &str, thought: &str) -> Self {
-        let thinking = Some(Thinking { text: thought.into(), signature: Some("sig".into()) });
-        self.row(Body::Assistant { text: text.into(), thinking, model: Some(model.into()), usage: None })
+        self.row(Body::Assistant {
+            text: text.into(),
+            thinking: Some(thought.into()),
+            trace: Some(signed(thought, "sig")),
+            model: Some(model.into()),
+            usage: None,
+        })
     }
 
     /// The model answers and the provider reports what it cost.
     pub fn reply_with_usage(self, text: impl Into<String>, usage: Usage) -> Self {
-        self.row(Body::Assistant { text: text.into(), thinking: None, model: None, usage: Some(usage) })
+        self.row(Body::Assistant {
+            text: text.into(),
+            thinking: None,
+            trace: None,
+            model: None,
+            usage: Some(usage),
+        })
     }
 
     /// The model calls a tool.
@@ -156,4 +167,10 @@ impl Chat {
     pub fn conversation(self) -> Conversation {
         self.conversation
     }
+}
+
+/// What is kept of a reply that began with signed reasoning.
+pub fn signed(text: &str, signature: &str) -> Trace {
+    let thinking = Thinking::Signed { text: text.to_owned(), signature: signature.to_owned() };
+    Trace { pieces: vec![Piece::Thinking(thinking)], ..Trace::default() }
 }

@@ -1,6 +1,6 @@
 //! Everything that comes of a reply's bytes, whatever way they are cut up, and what holds for every reply, however broken.
 
-use oneclaw_model::ProviderKind;
+use oneclaw_model::Dialect;
 use oneclaw_providers::{Decoder, ProviderError, StreamEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ pub struct Decoded {
 }
 
 /// Decodes a body that comes in these chunks, and checks what holds for every reply.
-pub fn decode<'a>(kind: ProviderKind, chunks: impl IntoIterator<Item = &'a [u8]>) -> Decoded {
-    let mut decoder = Decoder::new(kind);
+pub fn decode<'a>(dialect: Dialect, chunks: impl IntoIterator<Item = &'a [u8]>) -> Decoded {
+    let mut decoder = Decoder::new(dialect);
     let mut events = Vec::new();
     let mut outcome = Ok(());
     for chunk in chunks {
@@ -38,8 +38,8 @@ pub fn decode<'a>(kind: ProviderKind, chunks: impl IntoIterator<Item = &'a [u8]>
 }
 
 /// Decodes a body that comes in one piece.
-pub fn whole(kind: ProviderKind, body: impl AsRef<[u8]>) -> Decoded {
-    decode(kind, [body.as_ref()])
+pub fn whole(dialect: Dialect, body: impl AsRef<[u8]>) -> Decoded {
+    decode(dialect, [body.as_ref()])
 }
 
 /// Cuts the bytes into pieces of these lengths, again and again; some may be empty.
@@ -67,8 +67,11 @@ fn check(decoded: &Decoded) {
     let mut usage = None;
     for event in events {
         match event {
-            StreamEvent::Text(text) | StreamEvent::Thinking(text) | StreamEvent::Signature(text) => {
+            StreamEvent::Text(text) | StreamEvent::Thinking(text) | StreamEvent::TextSignature(text) => {
                 assert!(!text.is_empty());
+            }
+            StreamEvent::Thought(thinking) => {
+                assert!(thinking.texts().iter().any(|text| !text.is_empty()), "reasoning without a letter");
             }
             StreamEvent::CallStarted { id, name } => {
                 assert!(!name.is_empty() && !id.as_str().is_empty());

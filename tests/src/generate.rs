@@ -1,11 +1,12 @@
 //! Conversations of every kind a file could hold, the nasty ones included.
 
+use crate::chat;
 use oneclaw_context::conversation::{Conversation, Epoch, Fixed};
 use oneclaw_context::escape::PHRASES;
 use oneclaw_context::estimate::{Anchor, Calibration, EstimatorState, MeasuredRow};
 use oneclaw_context::plan::Moment;
 use oneclaw_context::policy::{PRESETS, Policy};
-use oneclaw_model::{Attachment, Body, Message, ModelLimits, Thinking, ToolSpec, ToolStatus, Usage};
+use oneclaw_model::{Attachment, Body, Message, ModelLimits, ToolSpec, ToolStatus, Usage};
 use proptest::prelude::*;
 
 /// A text: mostly short, sometimes long, empty, foreign or hostile.
@@ -54,7 +55,8 @@ fn reply() -> impl Strategy<Value = Body> {
     (text(), prop::option::of(text()), any::<bool>(), model(), usage).prop_map(
         |(text, thought, signed, model, usage)| Body::Assistant {
             text,
-            thinking: thought.map(|text| Thinking { text, signature: signed.then(|| "sig".into()) }),
+            trace: thought.as_deref().filter(|_| signed).map(|text| chat::signed(text, "sig")),
+            thinking: thought,
             model: model.map(Into::into),
             usage: usage.map(|(input, cache_read, output)| Usage {
                 input,

@@ -1,6 +1,6 @@
 //! Requests as short text that a person can review.
 
-use oneclaw_model::{Request, RequestMessage};
+use oneclaw_model::{Piece, Request, RequestMessage};
 use std::fmt::Write;
 
 /// How much of a long line is shown at its start and at its end.
@@ -22,9 +22,13 @@ pub fn request(request: &Request) -> String {
                 writeln!(out, "[user]\n{}", shortened(text)).unwrap();
                 attachments.iter().for_each(|a| writeln!(out, "{}", a.label()).unwrap());
             }
-            RequestMessage::Assistant { text, thinking, calls } => {
+            RequestMessage::Assistant { text, calls, trace } => {
                 writeln!(out, "[assistant]").unwrap();
-                thinking.iter().for_each(|t| writeln!(out, "(thinks) {}", shortened(&t.text)).unwrap());
+                for piece in trace {
+                    if let Piece::Thinking(thinking) = piece {
+                        writeln!(out, "(thinks) {}", shortened(thinking.texts()[0])).unwrap();
+                    }
+                }
                 if !text.is_empty() {
                     writeln!(out, "{}", shortened(text)).unwrap();
                 }

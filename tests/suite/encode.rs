@@ -4,8 +4,8 @@
 
 use crate::golden;
 use oneclaw_context::Moment;
-use oneclaw_model::{Attachment, Call, ProviderKind, Request, RequestMessage, Thinking, ToolSpec};
-use oneclaw_providers::{Encoded, Endpoint, Mode, encode};
+use oneclaw_model::{Attachment, Call, Piece, ProviderKind, Request, RequestMessage, Thinking, ToolSpec};
+use oneclaw_providers::{Encoded, Endpoint, Mode, Profile, encode};
 use oneclaw_tests::{generate, plan_at};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn user_with(text: &str, attachments: Vec<Attachment>) -> RequestMessage {
 }
 
 fn assistant(text: &str, calls: Vec<Call>) -> RequestMessage {
-    RequestMessage::Assistant { text: text.into(), thinking: vec![], calls }
+    RequestMessage::Assistant { text: text.into(), calls, trace: vec![] }
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Call {
@@ -153,21 +153,16 @@ fn tool_error() -> Request {
 }
 
 fn thinking_replay() -> Request {
-    let thought = |text: &str, signature: Option<&str>| Thinking {
-        text: text.into(),
-        signature: signature.map(Into::into),
+    let thought = |text: &str, signature: &str| {
+        Piece::Thinking(Thinking::Signed { text: text.into(), signature: signature.into() })
     };
-    let thinking = vec![
-        thought("The file will tell.", Some("c2ln+/=")),
-        thought("", Some("aGlkZGVu")),
-        thought("?", None),
-    ];
+    let trace = vec![thought("The file will tell.", "c2ln+/="), thought("", "aGlkZGVu")];
     let calls = vec![call("c1", "read_file", r#"{"path":"a.md"}"#)];
     Request {
         tools: vec![read_file()],
         ..request(vec![
             user("What is in a.md?"),
-            RequestMessage::Assistant { text: "I will look.".into(), thinking, calls },
+            RequestMessage::Assistant { text: "I will look.".into(), calls, trace },
             result("c1", "read_file", "# A"),
         ])
     }
@@ -399,7 +394,9 @@ impl Scenario {
     fn shown(&self) -> String {
         let usual = endpoint(self.kind);
         let base_url = self.base_url.map_or(usual.base_url.clone(), str::to_owned);
-        let encoded = encode(&Endpoint { base_url, ..usual }, self.model, &(self.request)(), self.mode);
+        let endpoint = Endpoint { base_url, ..usual };
+        let profile = Profile::of(&endpoint, self.model);
+        let encoded = encode(&endpoint, &profile, &(self.request)(), self.mode);
         let Encoded { path, query, body } = encoded;
         let query = query.map_or(String::new(), |(name, value)| format!("?{name}={value}"));
         let shown = json!({"path": format!("{path}{query}"), "body": body});
@@ -611,7 +608,7 @@ fn planned() -> impl Strategy<Value = Request> {
 }
 
 fn check(kind: ProviderKind, request: &Request, mode: Mode) -> Result<(), TestCaseError> {
-    let encoded = encode(&endpoint(kind), usual_model(kind), request, mode);
+    let encoded = encode(&endpoint(kind), &Profile::of(&endpoint(kind), usual_model(kind)), request, mode);
     let flat = flat(kind, &encoded.body);
     check_pairs(&flat)?;
     check_roles(kind, &flat)?;
@@ -624,7 +621,10 @@ fn check(kind: ProviderKind, request: &Request, mode: Mode) -> Result<(), TestCa
     if mode == Mode::Complete {
         prop_assert_eq!((&flat.pairs, encoded.body.get("tools")), (&vec![], None));
     }
-    prop_assert_eq!(encoded, encode(&endpoint(kind), usual_model(kind), request, mode));
+    prop_assert_eq!(
+        encoded,
+        encode(&endpoint(kind), &Profile::of(&endpoint(kind), usual_model(kind)), request, mode)
+    );
     Ok(())
 }
 
@@ -647,7 +647,7 @@ proptest! {
         let messages: Vec<RequestMessage> = [user("go"), assistant("", calls)].into_iter().chain(results).collect();
         let request = Request { tools: vec![read_file()], ..request(messages) };
         for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-            let flat = flat(kind, &encode(&endpoint(kind), usual_model(kind), &request, Mode::Chat).body);
+            let flat = flat(kind, &encode(&endpoint(kind), &Profile::of(&endpoint(kind), usual_model(kind)), &request, Mode::Chat).body);
             check_pairs(&flat)?;
             let sent: BTreeSet<&str> = flat.pairs.iter().filter_map(|pair| pair.strip_prefix('+')).collect();
             prop_assert_eq!(sent.len(), ids.len());

@@ -530,6 +530,7 @@ mod token_counting_rules {
         let reply = |model: &str| Body::Assistant {
             text: "Hello!".into(),
             thinking: None,
+            trace: None,
             model: Some(model.into()),
             usage: Some(Usage { input: 50_000, ..Usage::default() }),
         };

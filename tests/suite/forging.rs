@@ -100,7 +100,7 @@ fn step() -> impl Strategy<Value = Vec<Body>> {
     let user = (hostile(), prop::option::of(hostile())).prop_map(|(text, file)| {
         vec![Body::User { text, attachments: file.into_iter().map(attachment).collect() }]
     });
-    let reply = |text| Body::Assistant { text, thinking: None, model: None, usage: None };
+    let reply = |text| Body::Assistant { text, thinking: None, trace: None, model: None, usage: None };
     let call = (hostile(), hostile(), hostile(), prop::option::of(hostile()));
     prop_oneof![
         3 => user,

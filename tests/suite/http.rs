@@ -6,7 +6,8 @@ mod ends;
 
 use oneclaw_model::{ProviderKind, Request, RequestMessage, ToolSpec, Usage};
 use oneclaw_providers::{
-    ApiKey, Cleartext, Client, Endpoint, EventStream, ProviderError, Reply, StopReason, StreamEvent, Timing,
+    ApiKey, Cleartext, Client, Endpoint, EventStream, Profile, ProviderError, Reply, StopReason, StreamEvent,
+    Timing,
 };
 use std::net::SocketAddr;
 use std::process::Command;
@@ -203,12 +204,24 @@ fn client() -> Client {
 }
 
 async fn open(server: &Server) -> Result<EventStream, ProviderError> {
-    client().stream(&server.endpoint(ProviderKind::OpenAi), MODEL, &request()).await
+    client()
+        .stream(
+            &server.endpoint(ProviderKind::OpenAi),
+            &Profile::of(&server.endpoint(ProviderKind::OpenAi), MODEL),
+            &request(),
+        )
+        .await
 }
 
 async fn open_impatiently(server: &Server) -> Result<EventStream, ProviderError> {
     let client = Client::new(IMPATIENT, Cleartext::default()).unwrap();
-    client.stream(&server.endpoint(ProviderKind::OpenAi), MODEL, &request()).await
+    client
+        .stream(
+            &server.endpoint(ProviderKind::OpenAi),
+            &Profile::of(&server.endpoint(ProviderKind::OpenAi), MODEL),
+            &request(),
+        )
+        .await
 }
 
 async fn rest(stream: &mut EventStream) -> (Vec<StreamEvent>, Option<ProviderError>) {
@@ -283,7 +296,9 @@ async fn each_service_has_its_path_and_its_header() {
         (ProviderKind::Anthropic, "POST /v1/messages HTTP", "x-api-key: "),
         (ProviderKind::Gemini, "POST /v1/models/m:streamGenerateContent?alt=sse HTTP", "x-goog-api-key: "),
     ] {
-        let _ = client().stream(&server.endpoint(kind), "m", &request()).await;
+        let _ = client()
+            .stream(&server.endpoint(kind), &Profile::of(&server.endpoint(kind), "m"), &request())
+            .await;
         let seen = server.requests().pop().unwrap();
         assert!(seen.starts_with(path), "{seen}");
         assert!(seen.contains(&format!("{header}{KEY}\r\n")), "{seen}");
@@ -291,7 +306,7 @@ async fn each_service_has_its_path_and_its_header() {
         assert!(!seen.contains("authorization:"), "{seen}");
     }
     let bare = Endpoint { key: None, ..server.endpoint(ProviderKind::OpenAi) };
-    let _ = client().stream(&bare, "m", &request()).await;
+    let _ = client().stream(&bare, &Profile::of(&bare, "m"), &request()).await;
     assert!(!server.requests().pop().unwrap().contains("authorization:"));
 }
 
@@ -310,8 +325,20 @@ async fn a_reply_in_pieces_is_the_same_reply() {
 #[tokio::test]
 async fn a_completion_is_one_text_without_tools() {
     let server = Server::start(vec![hi()]).await;
-    let reply = client().complete(&server.endpoint(ProviderKind::OpenAi), MODEL, &request()).await;
-    let wanted = Reply { text: "Hi".into(), stop: StopReason::End, usage: Some(usage()), calls: 0 };
+    let reply = client()
+        .complete(
+            &server.endpoint(ProviderKind::OpenAi),
+            &Profile::of(&server.endpoint(ProviderKind::OpenAi), MODEL),
+            &request(),
+        )
+        .await;
+    let wanted = Reply {
+        text: "Hi".into(),
+        stop: StopReason::End,
+        usage: Some(usage()),
+        has_reasoning: false,
+        calls: 0,
+    };
     assert_eq!(reply, Ok(wanted));
     assert!(!server.requests()[0].contains("\"tools\""));
 }
@@ -324,7 +351,7 @@ async fn a_refused_connection_is_a_network_error() {
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let endpoint = Endpoint { kind: ProviderKind::OpenAi, base_url, key: None };
-    let error = client().stream(&endpoint, MODEL, &request()).await.unwrap_err();
+    let error = client().stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await.unwrap_err();
     assert!(matches!(&error, ProviderError::Network { detail } if detail.contains("refused")), "{error}");
 }
 
@@ -404,7 +431,10 @@ async fn dropping_a_request_closes_its_connection() {
     let mut server = Server::start(vec![Act::Hold(String::new())]).await;
     let endpoint = server.endpoint(ProviderKind::OpenAi);
     let client = client();
-    let asking = tokio::spawn(async move { client.stream(&endpoint, MODEL, &request()).await });
+    let asking =
+        tokio::spawn(
+            async move { client.stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await },
+        );
     while server.requests().is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -490,7 +520,13 @@ async fn a_completion_is_sent_once() {
         [Act::close(), Act::answer("500 Internal Server Error", "", ""), Act::answer("429 Slow", "", "{}")]
     {
         let server = Server::start(vec![act, hi()]).await;
-        let reply = client().complete(&server.endpoint(ProviderKind::OpenAi), MODEL, &request()).await;
+        let reply = client()
+            .complete(
+                &server.endpoint(ProviderKind::OpenAi),
+                &Profile::of(&server.endpoint(ProviderKind::OpenAi), MODEL),
+                &request(),
+            )
+            .await;
         assert!(matches!(reply, Err(error) if error.is_retryable()));
         assert_eq!(server.requests().len(), 1);
     }
@@ -554,7 +590,7 @@ async fn the_key_is_in_no_error_log_or_debug_output() {
         let server = Server::start(vec![act]).await;
         let endpoint = server.endpoint(ProviderKind::OpenAi);
         let client = client();
-        let opened = client.stream(&endpoint, MODEL, &request()).await;
+        let opened = client.stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await;
         shown += &format!(
             "{client:?} {endpoint:?} {opened:?} {:?} {}",
             endpoint.key,
@@ -583,7 +619,7 @@ async fn a_key_that_is_no_header_is_refused() {
     let server = Server::start(vec![hi()]).await;
     let endpoint =
         Endpoint { key: Some(ApiKey::new("a\nb".into())), ..server.endpoint(ProviderKind::OpenAi) };
-    let error = client().stream(&endpoint, MODEL, &request()).await.unwrap_err();
+    let error = client().stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await.unwrap_err();
     assert!(matches!(error, ProviderError::Auth { .. }));
     assert_eq!(server.requests().len(), 0);
 }
@@ -596,12 +632,14 @@ async fn unencrypted_words_stay_on_this_machine() {
     let endpoint = Endpoint { base_url, ..server.endpoint(ProviderKind::OpenAi) };
     let refused = |error: ProviderError| matches!(error, ProviderError::InvalidRequest { detail } if detail.contains("encryption"));
     let client = client();
-    assert!(refused(client.stream(&endpoint, MODEL, &request()).await.unwrap_err()));
-    assert!(refused(client.complete(&endpoint, MODEL, &request()).await.unwrap_err()));
+    assert!(refused(client.stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await.unwrap_err()));
+    assert!(refused(
+        client.complete(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await.unwrap_err()
+    ));
     assert!(refused(client.models(&endpoint).await.unwrap_err()));
     assert_eq!(server.requests().len(), 0);
     let allowed = Client::new(TIMING, Cleartext { hosts: vec!["0.0.0.0".into()] }).unwrap();
-    assert!(allowed.stream(&endpoint, MODEL, &request()).await.is_ok());
+    assert!(allowed.stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await.is_ok());
 }
 
 // ---- proxies: the environment of a process is its own, so these run in one of theirs ----
@@ -614,7 +652,7 @@ async fn proxies_are_used_but_not_for_this_machine() {
         let away =
             Endpoint { kind: ProviderKind::OpenAi, base_url: "http://away.example/v1".into(), key: None };
         let client = Client::new(TIMING, Cleartext { hosts: vec!["away.example".into()] }).unwrap();
-        client.stream(&away, MODEL, &request()).await.unwrap();
+        client.stream(&away, &Profile::of(&away, MODEL), &request()).await.unwrap();
         let here = Server::start(vec![hi()]).await;
         assert_eq!(ask(&here).await, Ok(whole_reply()));
         return;

@@ -145,8 +145,8 @@ mod layer_1_tool_output_pruning {
             all.cloned().collect::<Vec<RequestMessage>>()
         };
         assert_eq!(assistants(&pruned), assistants(&plain));
-        assert!(matches!(&assistants(&pruned)[0], RequestMessage::Assistant { text, thinking, calls }
-            if *text == long && thinking[0].text == long && calls[0].arguments == arguments));
+        assert!(matches!(&assistants(&pruned)[0], RequestMessage::Assistant { text, trace, calls }
+            if *text == long && *trace == oneclaw_tests::chat::signed(&long, "sig").pieces && calls[0].arguments == arguments));
         assert_eq!(results(&pruned), [[CLEARED; 3].as_slice(), &["ok"; 6]].concat());
     }
 

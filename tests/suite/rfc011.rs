@@ -96,7 +96,7 @@ pub(super) fn user(text: &str) -> RequestMessage {
 
 /// A reply in a request.
 pub(super) fn assistant(text: &str) -> RequestMessage {
-    RequestMessage::Assistant { text: text.into(), thinking: vec![], calls: vec![] }
+    RequestMessage::Assistant { text: text.into(), calls: vec![], trace: vec![] }
 }
 
 /// RFC-011, Core Components, 1. ToolResultTruncator, and Data Flow, Tool Result Truncation Flow.
@@ -791,8 +791,8 @@ mod compact_aware_message_builder {
         };
         let batch = RequestMessage::Assistant {
             text: String::new(),
-            thinking: vec![],
             calls: vec![call("a"), call("b")],
+            trace: vec![],
         };
         assert_eq!(
             build(&chat.result("b", "read_file", "B").conversation()).messages,

@@ -12,9 +12,11 @@ mod replies;
 
 use crate::estimation_text::o200k;
 use oneclaw_demo::{Config, Model, PER_MESSAGE, PER_REQUEST, Server, Step, Tokenizer};
-use oneclaw_model::{Attachment, Call, ProviderKind, Request, RequestMessage, Thinking, ToolSpec, Usage};
+use oneclaw_model::{
+    Attachment, Call, Piece, ProviderKind, Request, RequestMessage, Thinking, ToolSpec, Usage,
+};
 use oneclaw_providers::{
-    Cleartext, Client, Endpoint, EventStream, ProviderError, StopReason, StreamEvent, Timing,
+    Cleartext, Client, Endpoint, EventStream, Profile, ProviderError, StopReason, StreamEvent, Timing,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -128,6 +130,9 @@ fn prompt(texts: &[&str]) -> u64 {
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Said {
     text: String,
+    /// The reasoning as people read it.
+    thought: String,
+    /// The reasoning as it goes back.
     thinking: Vec<Thinking>,
     calls: Vec<Call>,
     usage: Option<Usage>,
@@ -140,14 +145,9 @@ impl Said {
         assert_eq!(self.stop, None, "{event:?} after the end");
         match event {
             StreamEvent::Text(more) => self.text.push_str(&more),
-            StreamEvent::Thinking(more) => match self.thinking.last_mut() {
-                Some(open) if open.signature.is_none() => open.text.push_str(&more),
-                _ => self.thinking.push(Thinking { text: more, signature: None }),
-            },
-            StreamEvent::Signature(signature) => match self.thinking.last_mut() {
-                Some(open) if open.signature.is_none() => open.signature = Some(signature),
-                _ => self.thinking.push(Thinking { text: String::new(), signature: Some(signature) }),
-            },
+            StreamEvent::Thinking(more) => self.thought.push_str(&more),
+            StreamEvent::Thought(thinking) => self.thinking.push(thinking),
+            StreamEvent::TextSignature(_) => {}
             StreamEvent::CallStarted { id, name } => {
                 self.calls.push(Call { id, name, arguments: String::new(), signature: None });
             }
@@ -166,8 +166,8 @@ impl Said {
     fn message(&self) -> RequestMessage {
         RequestMessage::Assistant {
             text: self.text.clone(),
-            thinking: self.thinking.clone(),
             calls: self.calls.clone(),
+            trace: self.thinking.iter().cloned().map(Piece::Thinking).collect(),
         }
     }
 
@@ -190,12 +190,23 @@ async fn rest(mut stream: EventStream) -> Said {
     said
 }
 
+/// The signature of the first block of reasoning, where the service signs it.
+fn signature(said: &Said) -> Option<String> {
+    match said.thinking.first()? {
+        Thinking::Signed { signature, .. } => Some(signature.clone()),
+        _ => None,
+    }
+}
+
 async fn ask(server: &Server, kind: ProviderKind, request: &Request) -> Said {
     ask_model(server, kind, model(kind), request).await
 }
 
 async fn ask_model(server: &Server, kind: ProviderKind, model: &str, request: &Request) -> Said {
-    match client().stream(&endpoint(server, kind), model, request).await {
+    match client()
+        .stream(&endpoint(server, kind), &Profile::of(&endpoint(server, kind), model), request)
+        .await
+    {
         Ok(stream) => rest(stream).await,
         Err(error) => Said::failed(error),
     }

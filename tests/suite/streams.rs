@@ -6,7 +6,7 @@
 //! difference.
 
 use crate::golden;
-use oneclaw_model::ProviderKind;
+use oneclaw_model::Dialect;
 use oneclaw_providers::{Decoder, ProviderError, StopReason, StreamEvent};
 use oneclaw_tests::decoded::{Decoded, decode, pieces, whole};
 use proptest::prelude::*;
@@ -16,33 +16,34 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-const PROVIDERS: [(&str, ProviderKind); 3] = [
-    ("openai", ProviderKind::OpenAi),
-    ("anthropic", ProviderKind::Anthropic),
-    ("gemini", ProviderKind::Gemini),
+const PROVIDERS: [(&str, Dialect); 4] = [
+    ("openai", Dialect::ChatCompletions),
+    ("responses", Dialect::Responses),
+    ("anthropic", Dialect::Messages),
+    ("gemini", Dialect::GenerateContent),
 ];
 
 /// A recorded reply.
 struct Fixture {
     /// `<provider>/<name>`.
     name: String,
-    kind: ProviderKind,
+    dialect: Dialect,
     bytes: Vec<u8>,
 }
 
 static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(|| {
     let mut fixtures = Vec::new();
-    for (provider, kind) in PROVIDERS {
+    for (provider, dialect) in PROVIDERS {
         for path in files(&folder("fixtures").join(provider)) {
             let name = format!("{provider}/{}", path.file_stem().unwrap().to_str().unwrap());
-            fixtures.push(Fixture { name, kind, bytes: fs::read(&path).unwrap() });
+            fixtures.push(Fixture { name, dialect, bytes: fs::read(&path).unwrap() });
         }
     }
     fixtures
 });
 
-fn folder(kind: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(kind).join("streams")
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name).join("streams")
 }
 
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
@@ -73,7 +74,7 @@ fn show(decoded: &Decoded) -> String {
 fn replies_are_as_reviewed() {
     let text = |fixture: &Fixture| {
         let path = folder("golden").join(format!("{}.txt", fixture.name));
-        (path, show(&whole(fixture.kind, &fixture.bytes)))
+        (path, show(&whole(fixture.dialect, &fixture.bytes)))
     };
     golden::check("streams", FIXTURES.iter().map(text));
 }
@@ -100,8 +101,8 @@ fn every_fixture_has_its_golden_file_and_both_are_short() {
 #[test]
 fn arguments_are_json() {
     let mut calls = 0;
-    for Fixture { name, kind, bytes } in FIXTURES.iter() {
-        let decoded = whole(*kind, bytes);
+    for Fixture { name, dialect, bytes } in FIXTURES.iter() {
+        let decoded = whole(*dialect, bytes);
         if decoded.events.last() != Some(&StreamEvent::Stopped(StopReason::ToolUse)) {
             continue;
         }
@@ -124,19 +125,19 @@ fn arguments_are_json() {
 
 #[test]
 fn every_split_in_two_gives_the_same_events() {
-    for Fixture { name, kind, bytes } in FIXTURES.iter() {
-        let expected = whole(*kind, bytes);
+    for Fixture { name, dialect, bytes } in FIXTURES.iter() {
+        let expected = whole(*dialect, bytes);
         for at in 0..=bytes.len() {
             let (head, tail) = bytes.split_at(at);
-            assert_eq!(decode(*kind, [head, tail]), expected, "{name}, split at {at}");
+            assert_eq!(decode(*dialect, [head, tail]), expected, "{name}, split at {at}");
         }
     }
 }
 
 #[test]
 fn single_bytes_give_the_same_events() {
-    for Fixture { name, kind, bytes } in FIXTURES.iter() {
-        assert_eq!(decode(*kind, bytes.chunks(1)), whole(*kind, bytes), "{name}");
+    for Fixture { name, dialect, bytes } in FIXTURES.iter() {
+        assert_eq!(decode(*dialect, bytes.chunks(1)), whole(*dialect, bytes), "{name}");
     }
 }
 
@@ -146,9 +147,9 @@ proptest! {
         pick in any::<prop::sample::Index>(),
         lengths in prop::collection::vec(0usize..90, 1..12),
     ) {
-        let Fixture { name, kind, bytes } = pick.get(&FIXTURES);
-        let expected = whole(*kind, bytes);
-        prop_assert_eq!(decode(*kind, pieces(bytes, &lengths)), expected, "{}", name);
+        let Fixture { name, dialect, bytes } = pick.get(&FIXTURES);
+        let expected = whole(*dialect, bytes);
+        prop_assert_eq!(decode(*dialect, pieces(bytes, &lengths)), expected, "{}", name);
     }
 
     /// Damaged replies, also read in a foreign dialect: no panic, no reply that is whole and is not (see `decode`).
@@ -160,7 +161,7 @@ proptest! {
         lengths in prop::collection::vec(1usize..400, 1..4),
     ) {
         let fixture = pick.get(&FIXTURES);
-        let kind = PROVIDERS[provider].1;
+        let dialect = PROVIDERS[provider].1;
         let mut bytes = fixture.bytes.clone();
         for (at, byte, how) in damage {
             if bytes.is_empty() {
@@ -173,7 +174,7 @@ proptest! {
                 _ => bytes.insert(at, byte),
             }
         }
-        prop_assert_eq!(decode(kind, pieces(&bytes, &lengths)), whole(kind, &bytes));
+        prop_assert_eq!(decode(dialect, pieces(&bytes, &lengths)), whole(dialect, &bytes));
     }
 }
 
@@ -181,10 +182,10 @@ proptest! {
 
 #[test]
 fn every_beginning_is_an_error_or_a_reply() {
-    for Fixture { name, kind, bytes } in FIXTURES.iter() {
-        let expected = whole(*kind, bytes);
+    for Fixture { name, dialect, bytes } in FIXTURES.iter() {
+        let expected = whole(*dialect, bytes);
         for at in 0..bytes.len() {
-            let cut = whole(*kind, &bytes[..at]);
+            let cut = whole(*dialect, &bytes[..at]);
             let early = &cut.events[..cut.pushed];
             assert!(expected.events.starts_with(early), "{name}, cut at {at}: {early:?}");
         }
@@ -204,7 +205,7 @@ fn no_beginning_of_a_reply_is_taken_for_the_whole() {
         let text = str::from_utf8(&fixture.bytes).unwrap();
         let announced = text.find(end).unwrap() + end.len();
         for at in 0..announced {
-            let cut = whole(fixture.kind, &fixture.bytes[..at]);
+            let cut = whole(fixture.dialect, &fixture.bytes[..at]);
             let Err(ProviderError::Protocol { detail }) = cut.outcome else { panic!("{name}, cut at {at}") };
             assert!(
                 detail.contains("ended in the middle") || detail == "the body holds no events",
@@ -244,31 +245,31 @@ fn gemini_call(_: usize, arguments: &str) -> String {
 }
 
 type CallText = fn(usize, &str) -> String;
-const CALLS: [(ProviderKind, CallText, &str); 3] = [
-    (ProviderKind::OpenAi, openai_call, "data: [DONE]\n\n"),
-    (ProviderKind::Anthropic, anthropic_call, "data: {\"type\":\"message_stop\"}\n\n"),
-    (ProviderKind::Gemini, gemini_call, "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"),
+const CALLS: [(Dialect, CallText, &str); 3] = [
+    (Dialect::ChatCompletions, openai_call, "data: [DONE]\n\n"),
+    (Dialect::Messages, anthropic_call, "data: {\"type\":\"message_stop\"}\n\n"),
+    (Dialect::GenerateContent, gemini_call, "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"),
 ];
 
 #[test]
 fn a_reply_has_at_most_256_calls() {
-    for (kind, call, end) in CALLS {
+    for (dialect, call, end) in CALLS {
         let most: String = (0..256).map(|index| call(index, "{}")).collect();
-        let decoded = whole(kind, format!("{most}{end}"));
+        let decoded = whole(dialect, format!("{most}{end}"));
         assert_eq!(decoded.outcome, Ok(()));
         assert_eq!(decoded.events.last(), Some(&StreamEvent::Stopped(StopReason::ToolUse)));
-        let error = protocol_error(whole(kind, format!("{most}{}{end}", call(256, "{}"))));
+        let error = protocol_error(whole(dialect, format!("{most}{}{end}", call(256, "{}"))));
         assert_eq!(error, "the reply has more than 256 calls");
     }
 }
 
 #[test]
 fn the_arguments_of_a_reply_have_at_most_8_mib() {
-    for (kind, call, end) in CALLS {
+    for (dialect, call, end) in CALLS {
         let argument = |bytes: usize| format!("\"{}\"", "x".repeat(bytes));
         let most: String = (0..7).map(|index| call(index, &argument(1 << 20))).collect();
-        assert_eq!(whole(kind, format!("{most}{}{end}", call(7, &argument(1 << 19)))).outcome, Ok(()));
-        let error = protocol_error(whole(kind, format!("{most}{}{end}", call(7, &argument(1 << 20)))));
+        assert_eq!(whole(dialect, format!("{most}{}{end}", call(7, &argument(1 << 19)))).outcome, Ok(()));
+        let error = protocol_error(whole(dialect, format!("{most}{}{end}", call(7, &argument(1 << 20)))));
         assert_eq!(error, "the calls of the reply have more than 8388608 bytes");
     }
 }
@@ -277,7 +278,7 @@ fn the_arguments_of_a_reply_have_at_most_8_mib() {
 fn endless_lines_events_and_bodies_are_given_up() {
     let chunk = vec![b'x'; 1 << 20];
     let endless = |start: &'static [u8], chunk: &[u8]| {
-        let mut decoder = Decoder::new(ProviderKind::OpenAi);
+        let mut decoder = Decoder::new(Dialect::ChatCompletions);
         let mut out = Vec::new();
         decoder.push(start, &mut out).unwrap();
         let taken = (0..20).take_while(|_| decoder.push(chunk, &mut out).is_ok()).count();
@@ -300,20 +301,24 @@ fn endless_lines_events_and_bodies_are_given_up() {
 fn lists_without_end_are_given_up() {
     let many = "{},".repeat(2_000);
     let body = format!("data: {{\"candidates\":[{{\"content\":{{\"parts\":[{many}{{}}]}}}}]}}\n\n");
-    assert!(protocol_error(whole(ProviderKind::Gemini, body)).starts_with("event 1 does not have the form"));
+    assert!(
+        protocol_error(whole(Dialect::GenerateContent, body)).starts_with("event 1 does not have the form")
+    );
     let body = format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{many}{{}}]}}}}]}}\n\n");
-    assert!(protocol_error(whole(ProviderKind::OpenAi, body)).starts_with("event 1 does not have the form"));
+    assert!(
+        protocol_error(whole(Dialect::ChatCompletions, body)).starts_with("event 1 does not have the form")
+    );
 }
 
 #[test]
 fn deep_nesting_does_no_harm() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-    for (kind, _) in PROVIDERS.map(|(_, kind)| (kind, ())) {
+    for (dialect, _) in PROVIDERS.map(|(_, dialect)| (dialect, ())) {
         for field in ["x", "error", "choices", "candidates", "delta", "usage"] {
-            let decoded = whole(kind, format!("data: {{\"{field}\":{deep}}}\n\n"));
+            let decoded = whole(dialect, format!("data: {{\"{field}\":{deep}}}\n\n"));
             assert!(decoded.outcome.is_err());
         }
-        assert!(whole(kind, &deep).outcome.is_err());
+        assert!(whole(dialect, &deep).outcome.is_err());
     }
 }
 
@@ -323,7 +328,7 @@ fn single_bytes_of_a_long_event_take_no_longer_than_they_should() {
     let text = "x".repeat(3 << 20);
     let body =
         format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\ndata: [DONE]\n\n");
-    let decoded = decode(ProviderKind::OpenAi, body.as_bytes().chunks(1));
+    let decoded = decode(Dialect::ChatCompletions, body.as_bytes().chunks(1));
     assert_eq!(decoded.events, [StreamEvent::Text(text), StreamEvent::Stopped(StopReason::End)]);
 }
 
@@ -335,8 +340,8 @@ fn what_stands_before_an_error_of_plain_json_never_counts() {
     {
         let body = [start, b"{\"error\":{\"message\":\"no\"}}"].concat();
         let expected = Err(ProviderError::Overloaded { detail: "no".into(), retry_after: None });
-        assert_eq!(whole(ProviderKind::Gemini, &body).outcome, expected, "{start:?}");
-        assert_eq!(decode(ProviderKind::Gemini, body.chunks(1)).outcome, expected, "{start:?}");
+        assert_eq!(whole(Dialect::GenerateContent, &body).outcome, expected, "{start:?}");
+        assert_eq!(decode(Dialect::GenerateContent, body.chunks(1)).outcome, expected, "{start:?}");
     }
 }
 
@@ -344,20 +349,20 @@ fn what_stands_before_an_error_of_plain_json_never_counts() {
 fn reasons_are_fit_to_be_shown() {
     let body = r#"data: {"promptFeedback":{"blockReason":"A\nB\u001b[31m"}}"#;
     let expected = ProviderError::Refused { detail: "the prompt was blocked (A\\nB\\u{1b}[31m)".into() };
-    assert_eq!(whole(ProviderKind::Gemini, body).outcome, Err(expected));
+    assert_eq!(whole(Dialect::GenerateContent, body).outcome, Err(expected));
 }
 
 /// Error texts go to logs and screens; a reply does not belong there.
 #[test]
 fn errors_do_not_quote_the_reply() {
-    for (_, kind) in PROVIDERS {
+    for (_, dialect) in PROVIDERS {
         for data in [
             "a private text",
             "{\"choices\":[{\"delta\":\"a private text\"}],\"delta\":\"a private text\",\
              \"candidates\":[\"a private text\"]}",
             "{\"a private text",
         ] {
-            let error = protocol_error(whole(kind, format!("data: {data}\n\n")));
+            let error = protocol_error(whole(dialect, format!("data: {data}\n\n")));
             assert!(!error.contains("private"), "{error}");
         }
     }

@@ -376,14 +376,14 @@ proptest! {
         let plan = plan_at(&conversation, &ModelLimits::default(), &policy, Moment::BeforeSend);
         let last_user = plan.request.messages.iter().rposition(|m| m.role() == "user").unwrap_or(0);
         let own: Vec<_> = conversation.rows.iter().filter_map(|row| match &row.message.body {
-            Body::Assistant { thinking: Some(t), model, .. }
-                if t.signature.is_some() && model.is_some() && *model == conversation.model => Some(t),
+            Body::Assistant { trace: Some(trace), model, .. }
+                if model.is_some() && *model == conversation.model => Some(&trace.pieces),
             _ => None,
-        }).collect();
+        }).flatten().collect();
         for (index, message) in plan.request.messages.iter().enumerate() {
-            if let RequestMessage::Assistant { thinking, calls, .. } = message {
-                prop_assert!(index > last_user || (thinking.is_empty() && calls.iter().all(|c| c.signature.is_none())));
-                prop_assert!(thinking.iter().all(|t| own.contains(&t)));
+            if let RequestMessage::Assistant { trace, calls, .. } = message {
+                prop_assert!(index > last_user || (trace.is_empty() && calls.iter().all(|c| c.signature.is_none())));
+                prop_assert!(trace.iter().all(|piece| own.contains(&piece)));
             }
         }
     }

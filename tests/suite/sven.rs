@@ -321,7 +321,7 @@ mod layer_2_the_budget_gate {
                 let user =
                     RequestMessage::User { text: "What did we do so far?".into(), attachments: vec![] };
                 let text = summary.to_owned();
-                let assistant = RequestMessage::Assistant { text, thinking: vec![], calls: vec![] };
+                let assistant = RequestMessage::Assistant { text, calls: vec![], trace: vec![] };
                 [&[user, assistant], recent].concat()
             };
             assert_eq!(plan.request.messages, rebuilt(PLACEHOLDER));

@@ -16,7 +16,7 @@ use crate::title::UNTITLED;
 use crate::turn;
 use oneclaw_context::Policy;
 use oneclaw_model::row::RowType;
-use oneclaw_model::{Attachment, ModelLimits, Row};
+use oneclaw_model::{Attachment, Effort, ModelLimits, Row};
 use oneclaw_providers::{Client, Endpoint, ListedModel, Timing};
 use oneclaw_store::messages::State;
 use oneclaw_store::queue::Queued;
@@ -58,6 +58,7 @@ impl Agent {
             patience: config.patience,
             policy: RwLock::new(Arc::new(config.policy)),
             limits: RwLock::new(HashMap::new()),
+            effort: RwLock::new(None),
             sessions: Mutex::default(),
             tasks: Mutex::new(JoinSet::new()),
             closing: Stop::new(),
@@ -151,6 +152,11 @@ impl Agent {
             input_limit: limits.input_limit.or(known.input_limit),
             max_output: limits.max_output.or(known.max_output),
         };
+    }
+
+    /// How much models are to reason from the next turn on; `None` leaves that to each.
+    pub fn set_effort(&self, effort: Option<Effort>) {
+        *self.0.effort.write().unwrap_or_else(PoisonError::into_inner) = effort;
     }
 
     /// Begins a session with the general assistant.

@@ -6,11 +6,13 @@ use crate::failure::Failure;
 use crate::lessons::{self, Lesson, Report, Seen};
 use crate::live::{self, Live};
 use crate::session::{Job, lock};
+use crate::target;
 use oneclaw_context::Plan;
 use oneclaw_context::estimate::Anchor;
+use oneclaw_context::fingerprint::Fingerprint;
 use oneclaw_model::row::RowType;
-use oneclaw_model::{Row, ToolStatus, Usage};
-use oneclaw_providers::{ProviderError, StopReason, StreamEvent};
+use oneclaw_model::{Piece, Row, ToolStatus, Trace, Usage};
+use oneclaw_providers::{ProviderError, REASONING_ROOM, StopReason, StreamEvent, Unsupported};
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::{engine, epochs};
 use std::time::Duration;
@@ -32,6 +34,8 @@ pub(crate) struct Reply {
     pub message_id: String,
     pub calls: Vec<Row>,
     pub usage: Option<Usage>,
+    /// Whether the service paused: sent back as it is, the reply goes on.
+    pub is_paused: bool,
 }
 
 /// What came of a request.
@@ -43,18 +47,39 @@ pub(crate) enum Answer {
         limit: Option<u64>,
         requested: Option<u64>,
     },
+    /// Refused before anything was said because of a part that can be said otherwise.
+    Unsupported {
+        what: Unsupported,
+        error: ProviderError,
+    },
+}
+
+impl Answer {
+    /// A refusal of which something can be learnt, if this is one.
+    fn of_refusal(error: &ProviderError) -> Option<Self> {
+        match error {
+            ProviderError::ContextOverflow { limit, requested } => {
+                Some(Self::TooLong { limit: *limit, requested: *requested })
+            }
+            ProviderError::Unsupported { what, .. } => {
+                Some(Self::Unsupported { what: what.clone(), error: error.clone() })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Sends the plan's request and takes in the reply. However it ends, what was said is in the file.
 pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan) -> Result<Answer, Failure> {
     let target = &chat.target;
-    let asking = job.core.client.stream(&target.endpoint, target.model.as_str(), &plan.request);
+    let profile = target.profile_for(plan.request_estimate.upper);
+    let asking = job.core.client.stream(&target.endpoint, &profile, &plan.request);
     let mut stream = match job.unless_stopped(asking).await? {
         Ok(stream) => stream,
-        Err(ProviderError::ContextOverflow { limit, requested }) => {
-            return Ok(Answer::TooLong { limit, requested });
-        }
-        Err(error) => return Err(error.into()),
+        Err(error) => match Answer::of_refusal(&error) {
+            Some(refusal) => return Ok(refusal),
+            None => return Err(error.into()),
+        },
     };
     let mut draft = Draft::new(job, chat);
     let mut save_at = Instant::now() + SAVE_EVERY;
@@ -82,20 +107,28 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
         }
     };
     drop(stream);
-    if let Err(Failure::Provider(ProviderError::ContextOverflow { limit, requested })) = ended
+    if let Err(Failure::Provider(error)) = &ended
         && draft.bytes == 0
+        && let Some(refusal) = Answer::of_refusal(error)
     {
-        return Ok(Answer::TooLong { limit, requested });
+        return Ok(refusal);
     }
     if let Err(failure) = ended {
         draft.save(job).await?;
         return Err(failure);
     }
     if draft.is_empty() {
-        return Err(match draft.stop {
-            StopReason::Refused => ProviderError::Refused { detail: "no reason given".to_owned() }.into(),
-            _ => Failure::EmptyReply,
-        });
+        return match draft.stop {
+            StopReason::Refused => {
+                Err(ProviderError::Refused { detail: "no reason given".to_owned() }.into())
+            }
+            StopReason::Length | StopReason::ContextWindow if draft.thought() => Err(Failure::OnlyThinking),
+            // A service that has no room left for a word has cut the prompt, or filled its window with it.
+            StopReason::Length | StopReason::ContextWindow => {
+                Ok(Answer::TooLong { limit: None, requested: None })
+            }
+            _ => Err(Failure::EmptyReply),
+        };
     }
     finish(job, chat, live, plan, draft).await.map(Answer::Reply)
 }
@@ -117,8 +150,21 @@ async fn finish(
         Some(Lesson::Size(learnt) | Lesson::SilentWindow(learnt)) => Some(learnt),
         Some(Lesson::Doubtful) | None => None,
     };
+    if draft.thought()
+        && chat.target.profile.facts.is_none()
+        && chat.target.profile.learnt.reasoning_room.is_none()
+    {
+        // Nobody has said that it reasons. Summaries and titles need room for that too.
+        let mut learnt = chat.target.profile.learnt.clone();
+        learnt.reasoning_room = Some(REASONING_ROOM);
+        target::keep_adjustments(&job.core, &chat.target, &learnt).await?;
+        chat.target.profile.learnt = learnt;
+    }
     let is_outdated = live.version != job.session.version();
+    let is_paused = draft.stop == StopReason::Paused;
+    let trace = draft.trace(Fingerprint::of(&plan.request, Some(&chat.target.model)));
     let Draft { row, calls, is_in_file, .. } = draft;
+    let row = Row { trace, ..row };
     let now = job.core.now();
     let (session, at) = (job.session.id.clone(), chat.target.at());
     let note = anchor.as_ref().and_then(|a| serde_json::to_string(a).ok());
@@ -158,7 +204,7 @@ async fn finish(
     let message_id = row.id.clone();
     live.push(row);
     calls.iter().cloned().for_each(|call| live.push(call));
-    Ok(Reply { message_id, calls, usage })
+    Ok(Reply { message_id, calls, usage, is_paused })
 }
 
 /// What the reported size of the prompt teaches.
@@ -190,7 +236,8 @@ struct Draft {
     calls: Vec<Row>,
     usage: Option<Usage>,
     stop: StopReason,
-    signatures: usize,
+    /// In which order what came.
+    pieces: Vec<Piece>,
     bytes: usize,
     is_in_file: bool,
     is_unsaved: bool,
@@ -207,7 +254,7 @@ impl Draft {
             calls: vec![],
             usage: None,
             stop: StopReason::End,
-            signatures: 0,
+            pieces: vec![],
             bytes: 0,
             is_in_file: false,
             is_unsaved: false,
@@ -220,6 +267,10 @@ impl Draft {
             StreamEvent::Text(text) => {
                 self.grow(text.len())?;
                 self.row.content.push_str(&text);
+                match self.pieces.last_mut() {
+                    Some(Piece::Text { bytes, signature: None }) => *bytes += text.len(),
+                    _ => self.pieces.push(Piece::Text { bytes: text.len(), signature: None }),
+                }
                 job.emit(Event::StreamingText { text });
             }
             StreamEvent::Thinking(text) => {
@@ -227,12 +278,16 @@ impl Draft {
                 self.row.thinking_content.get_or_insert_default().push_str(&text);
                 job.emit(Event::ThinkingText { text });
             }
-            StreamEvent::Signature(signature) => {
-                self.grow(signature.len())?;
-                self.row.thinking_content.get_or_insert_default();
-                self.signatures += 1;
-                // A row holds one signature; of several blocks none can be replayed.
-                self.row.thinking_signature = (self.signatures == 1).then_some(signature);
+            StreamEvent::Thought(thinking) => {
+                self.grow(thinking.texts().into_iter().map(str::len).sum())?;
+                self.pieces.push(Piece::Thinking(thinking));
+            }
+            StreamEvent::TextSignature(new) => {
+                self.grow(new.len())?;
+                match self.pieces.last_mut() {
+                    Some(Piece::Text { signature, .. }) => *signature = Some(new),
+                    _ => self.pieces.push(Piece::Text { bytes: 0, signature: Some(new) }),
+                }
             }
             StreamEvent::CallStarted { id, name } => {
                 self.grow(id.as_str().len() + name.len() + CALL_BYTES)?;
@@ -245,6 +300,7 @@ impl Draft {
                     provider_id: self.row.provider_id.clone(),
                     ..Row::new(job.core.new_id(), RowType::ToolCall, job.core.now())
                 });
+                self.pieces.push(Piece::Call);
                 job.emit(Event::ToolCallStarted { tool_call_id: id.0, tool_name: name });
             }
             StreamEvent::CallArguments { id, delta } => {
@@ -282,6 +338,27 @@ impl Draft {
 
     fn call(&mut self, id: &str) -> Option<&mut Row> {
         self.calls.iter_mut().rev().find(|call| call.tool_call_id.as_deref() == Some(id))
+    }
+
+    /// Whether it reasoned.
+    fn thought(&self) -> bool {
+        let reported = self.usage.is_some_and(|usage| usage.reasoning > 0);
+        reported || self.row.thinking_content.is_some()
+    }
+
+    /// What goes back to the model, if anything beside text and calls does.
+    fn trace(&self, prefix: u64) -> Option<Trace> {
+        let has_reasoning = self.pieces.iter().any(|piece| match piece {
+            Piece::Thinking(_) => true,
+            Piece::Text { signature, .. } => signature.is_some(),
+            Piece::Call => false,
+        });
+        let is_signed = self.calls.iter().any(|call| call.thinking_content.is_some());
+        (has_reasoning || is_signed).then(|| Trace {
+            prefix: Some(prefix),
+            reasoning_tokens: self.usage.map(|usage| usage.reasoning).filter(|tokens| *tokens > 0),
+            pieces: self.pieces.clone(),
+        })
     }
 
     /// Whether nothing was said.

@@ -4,11 +4,12 @@ use crate::config::Offer;
 use crate::failure::Failure;
 use crate::lessons::{self, Size};
 use crate::live::Live;
-use crate::session::Job;
+use crate::session::{Job, lock};
 use crate::target::{self, Target};
 use oneclaw_context::plan::Summaries;
 use oneclaw_context::{Fixed, Inputs, Moment, Plan, Policy, look, plan};
 use oneclaw_model::ToolSpec;
+use oneclaw_providers::Unsupported;
 use oneclaw_store::engine::{self, Learnt};
 use oneclaw_store::{Fault, agents, sessions};
 use std::sync::Arc;
@@ -43,7 +44,10 @@ impl Chat {
             Offer::Only(these) => names.clone_from(these),
         }
         let fixed = Fixed::new(system, job.core.tools.specs(&names));
-        let target = target::of_session(&job.core, &job.session.id).await?;
+        let mut target = target::of_session(&job.core, &job.session.id).await?;
+        target.profile.conversation = Some(job.session.id.clone());
+        let refused = lock(&job.session.refused).clone();
+        target.refused = refused.filter(|(at, _)| *at == target.at()).map(|(_, window)| window);
         Ok(Self { target, policy: job.core.policy(), fixed })
     }
 
@@ -101,7 +105,22 @@ impl Chat {
             learnt.window,
             learnt.factor,
         );
+        // The file keeps it for later; in this conversation it counts at once, also where the user or the service's own list
+        // says otherwise.
+        if let Some(window) = learnt.window.filter(|window| self.target.limits().window != Some(*window)) {
+            self.target.refused = Some(window);
+            *lock(&job.session.refused) = Some((self.target.at(), window));
+        }
         self.learn(job, learnt).await
+    }
+
+    /// Keeps what a refusal taught about how the model is spoken to, and says whether it taught anything.
+    pub async fn adapt(&mut self, job: &Job, refused: &Unsupported) -> Result<bool, Failure> {
+        let Some(learnt) = self.target.profile.learnt.after(refused) else { return Ok(false) };
+        log::warn!("{} does not take a part of the request: {refused:?}", self.target.model);
+        target::keep_adjustments(&job.core, &self.target, &learnt).await?;
+        self.target.profile.learnt = learnt;
+        Ok(true)
     }
 
     /// Keeps what was learnt about the model.

@@ -79,6 +79,17 @@ pub enum Event {
         /// Where the tokens go.
         parts: Parts<u64>,
     },
+    /// The model sees no pictures: it was told the names of so many instead.
+    PicturesLeftOut {
+        /// How many.
+        count: u64,
+    },
+    /// The window of the model is unknown and the request is large: nothing is made smaller until the service refuses it.
+    /// Told once per conversation.
+    WindowUnknown {
+        /// The likely size of the request.
+        expected: u64,
+    },
     /// A summary call begins.
     CompactStarted {
         /// The session.

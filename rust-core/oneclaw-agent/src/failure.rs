@@ -47,6 +47,9 @@ pub enum Failure {
     /// The reply ended without saying anything.
     #[error("The model answered nothing.")]
     EmptyReply,
+    /// The reply ended before it said anything: reasoning took all of it.
+    #[error("The model used its whole reply for thinking; ask again, or let it think less.")]
+    OnlyThinking,
     /// The model keeps calling tools.
     #[error("The model called tools in {0} rounds and was stopped; send a message to let it go on.")]
     TooManyRounds(u32),
@@ -73,7 +76,7 @@ impl Failure {
             Self::Invalid(_) | Self::NotFound(_) | Self::NoModel(_) | Self::Pin(_) => ErrorCode::Validation,
             Self::Vault { .. } => ErrorCode::Permission,
             Self::Irreducible { .. } => ErrorCode::Context,
-            Self::EmptyReply | Self::NoSummary(_) => ErrorCode::Provider,
+            Self::EmptyReply | Self::OnlyThinking | Self::NoSummary(_) => ErrorCode::Provider,
             Self::TooManyRounds(_) => ErrorCode::Tool,
             Self::Stopped | Self::Closed | Self::Internal(_) => ErrorCode::Unknown,
         }
@@ -83,7 +86,7 @@ impl Failure {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Provider(error) => error.is_retryable(),
-            Self::EmptyReply | Self::Vault { .. } | Self::NoSummary(_) => true,
+            Self::EmptyReply | Self::OnlyThinking | Self::Vault { .. } | Self::NoSummary(_) => true,
             Self::Store(_)
             | Self::Invalid(_)
             | Self::NotFound(_)
@@ -125,6 +128,7 @@ fn provider_code(error: &ProviderError) -> ErrorCode {
         | ProviderError::OutputCap { .. }
         | ProviderError::TooManyBytes { .. }
         | ProviderError::InvalidRequest { .. }
+        | ProviderError::Unsupported { .. }
         | ProviderError::ModelNotFound { .. }
         | ProviderError::Protocol { .. }
         | ProviderError::Refused { .. } => ErrorCode::Provider,

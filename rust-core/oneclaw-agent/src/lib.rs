@@ -5,6 +5,7 @@ mod ask;
 mod attachments;
 mod chat;
 mod compactor;
+mod complete;
 mod config;
 mod context;
 mod event;
@@ -34,5 +35,7 @@ pub use preferences::Preferences;
 pub use run::Run;
 pub use send::MOST_ROUNDS;
 pub use stop::Stop;
-pub use target::{max_output, set_max_output};
+pub use target::{
+    keep_user_window, known_limits, set_max_output, set_user_window, user_max_output, user_window,
+};
 pub use title::UNTITLED;

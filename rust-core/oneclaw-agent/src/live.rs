@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::session::Job;
 use oneclaw_context::estimate::{Anchor, EstimatorState, MeasuredRow, RowMeasure};
 use oneclaw_context::prune::{Mark, Marks};
-use oneclaw_context::{Attempt, Conversation, Epoch, Plan};
+use oneclaw_context::{Attempt, Conversation, Epoch, Plan, groups};
 use oneclaw_model::row::RowType;
-use oneclaw_model::{MessageId, Row, ToolStatus};
+use oneclaw_model::{Body, MessageId, Row, ToolStatus};
 use oneclaw_store::messages::{self, State, Stored};
 use oneclaw_store::{Place, Transaction, engine, epochs};
 
@@ -75,6 +75,8 @@ impl Live {
         let conversation = Conversation {
             model: Some(chat.target.model.clone()),
             provider: Some(chat.target.endpoint.kind),
+            is_blind: chat.target.is_blind(),
+            replay: chat.target.replay(),
             fixed: chat.fixed.clone(),
             epoch: read.standing.map(|s| Epoch {
                 summary: s.summary,
@@ -102,7 +104,43 @@ impl Live {
             *self = Self::load(job, chat).await?;
         }
         self.state.calibration = chat.target.calibration();
+        self.conversation.is_blind = chat.target.is_blind();
+        self.conversation.replay = chat.target.replay();
         Ok(())
+    }
+
+    /// How many pictures came with the newest message.
+    pub fn newest_pictures(&self) -> u64 {
+        let rows = &self.conversation.rows;
+        let newest = groups::newest_user(rows).and_then(|index| rows.get(index));
+        match newest.map(|row| &row.message.body) {
+            Some(Body::User { attachments, .. }) => {
+                attachments.iter().filter(|a| a.is_image()).count() as u64
+            }
+            _ => 0,
+        }
+    }
+
+    /// Lets no reasoning so far go back to a model any more: its service refuses it, and would every time. Says whether there
+    /// was any. What people read of it stays.
+    pub async fn forget_reasoning(&mut self, job: &Job) -> Result<bool, Failure> {
+        let mut rows = Vec::new();
+        for row in &mut self.conversation.rows {
+            let had_some = match &mut row.message.body {
+                Body::Assistant { trace, .. } => trace.take().is_some(),
+                Body::ToolCall { signature, .. } => signature.take().is_some(),
+                _ => false,
+            };
+            if had_some {
+                row.measure = RowMeasure::of(&row.message);
+                rows.push(row.message.id.as_str().to_owned());
+            }
+        }
+        if rows.is_empty() {
+            return Ok(false);
+        }
+        job.core.write(move |t| rows.iter().try_for_each(|id| messages::forget_reasoning(t, id))).await?;
+        Ok(true)
     }
 
     /// Adds a row that was saved.

@@ -13,13 +13,19 @@ use oneclaw_context::policy::Pruning;
 use oneclaw_context::{Decision, Moment, Plan, groups, prune};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Attachment, Row};
+use oneclaw_providers::Unsupported;
 use oneclaw_store::messages::{self, State};
+use std::sync::atomic::Ordering;
 use tokio::sync::OwnedMutexGuard;
 
 /// The most rounds of tools before a reply has to come.
 pub const MOST_ROUNDS: u32 = 100;
 /// How often a request is planned anew because a compaction, its own or another, came between.
 const MOST_PLANS: usize = 6;
+/// How often a request is said otherwise because the service does not take a part of it.
+const MOST_ADAPTATIONS: usize = 4;
+/// A request of this size is worth a warning where the window is unknown.
+const LARGE_FOR_UNKNOWN: u64 = 32_000;
 
 /// What a turn begins with.
 #[derive(Debug)]
@@ -59,7 +65,7 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
     let mut round = 0;
     let reply = loop {
         let reply = reply(job, &mut chat, &mut live, moment, round).await?;
-        if reply.calls.is_empty() {
+        if reply.calls.is_empty() && !reply.is_paused {
             break reply;
         }
         round += 1;
@@ -67,8 +73,10 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
             turn::refuse_calls(job, &reply.calls).await?;
             return Err(Failure::TooManyRounds(MOST_ROUNDS));
         }
-        job.emit(Event::ToolRoundStarting { round });
-        turn::run_tools(job, &chat, &mut live, reply.calls).await?;
+        if !reply.calls.is_empty() {
+            job.emit(Event::ToolRoundStarting { round });
+            turn::run_tools(job, &chat, &mut live, reply.calls).await?;
+        }
         moment = Moment::AfterTools;
     };
     job.emit(Event::ResponseComplete { message_id: reply.message_id, usage: reply.usage });
@@ -77,7 +85,7 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
 }
 
 /// One reply: a request that may be sent, sent. Where the service says it is too long, what that teaches is learnt and
-/// the request made smaller and sent once more.
+/// the request made smaller and sent once more. Where the service does not take a part of it, that part is said otherwise.
 async fn reply(
     job: &Job,
     chat: &mut Chat,
@@ -85,19 +93,47 @@ async fn reply(
     moment: Moment,
     round: u32,
 ) -> Result<Reply, Failure> {
-    let plan = ready(job, chat, live, moment, round).await?;
-    let (limit, requested) = match ask::ask(job, chat, live, &plan).await? {
-        Answer::Reply(reply) => return Ok(reply),
-        Answer::TooLong { limit, requested } => (limit, requested),
-    };
-    chat.learn_from_refusal(job, &plan, limit, requested).await?;
-    let plan = ready(job, chat, live, Moment::Overflow, round).await?;
-    match ask::ask(job, chat, live, &plan).await? {
-        Answer::Reply(reply) => Ok(reply),
-        Answer::TooLong { limit, requested } => {
-            chat.learn_from_refusal(job, &plan, limit, requested).await?;
-            Err(oneclaw_providers::ProviderError::ContextOverflow { limit, requested }.into())
+    let (mut moment, mut adaptations) = (moment, 0);
+    loop {
+        let plan = ready(job, chat, live, moment, round).await?;
+        if round == 0 && adaptations == 0 {
+            warn(job, chat, live, &plan);
         }
+        match ask::ask(job, chat, live, &plan).await? {
+            Answer::Reply(reply) => return Ok(reply),
+            Answer::TooLong { limit, requested } => {
+                chat.learn_from_refusal(job, &plan, limit, requested).await?;
+                if moment == Moment::Overflow {
+                    return Err(oneclaw_providers::ProviderError::ContextOverflow { limit, requested }.into());
+                }
+                moment = Moment::Overflow;
+            }
+            Answer::Unsupported { what, error } => {
+                let is_news = match what {
+                    Unsupported::Replay => live.forget_reasoning(job).await?,
+                    _ => chat.adapt(job, &what).await?,
+                };
+                adaptations += 1;
+                if !is_news || adaptations > MOST_ADAPTATIONS {
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+}
+
+/// Tells the user what the request lacks, or what is not known of it.
+fn warn(job: &Job, chat: &Chat, live: &Live, plan: &Plan) {
+    let unseen = if chat.target.is_blind() { live.newest_pictures() } else { 0 };
+    if unseen > 0 {
+        job.emit(Event::PicturesLeftOut { count: unseen });
+    }
+    let expected = plan.request_estimate.expected;
+    if plan.budget.is_none()
+        && expected > LARGE_FOR_UNKNOWN
+        && !job.session.was_warned.swap(true, Ordering::SeqCst)
+    {
+        job.emit(Event::WindowUnknown { expected });
     }
 }
 

@@ -11,11 +11,12 @@ use crate::ports::{KeyVault, Surroundings, new_id};
 use crate::stop::{Stop, Why};
 use crate::tools::Registry;
 use oneclaw_context::Policy;
-use oneclaw_model::ModelLimits;
+use oneclaw_model::{Effort, ModelLimits};
 use oneclaw_providers::Client;
+use oneclaw_store::engine::ModelAt;
 use oneclaw_store::{Connection, Store, Transaction};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
@@ -39,6 +40,7 @@ pub(crate) struct Core {
     pub patience: Patience,
     pub policy: RwLock<Arc<Policy>>,
     pub limits: RwLock<HashMap<(String, String), ModelLimits>>,
+    pub effort: RwLock<Option<Effort>>,
     pub sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub tasks: Mutex<JoinSet<()>>,
     pub closing: Stop,
@@ -52,6 +54,10 @@ impl Core {
     pub fn limits_of(&self, provider_id: &str, model: &str) -> ModelLimits {
         let limits = self.limits.read().unwrap_or_else(PoisonError::into_inner);
         limits.get(&(provider_id.to_owned(), model.to_owned())).copied().unwrap_or_default()
+    }
+
+    pub fn effort(&self) -> Option<Effort> {
+        *self.effort.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn now(&self) -> i64 {
@@ -114,6 +120,10 @@ pub(crate) struct Session {
     at_work: Mutex<Vec<Stop>>,
     /// The last report on the size of a request.
     pub last_report: Mutex<Option<crate::lessons::Seen>>,
+    /// The window a service named when it refused a request of this conversation.
+    pub refused: Mutex<Option<(ModelAt, u64)>>,
+    /// Whether the user was told that the window is unknown.
+    pub was_warned: AtomicBool,
 }
 
 impl Session {
@@ -126,6 +136,8 @@ impl Session {
             waiting: Mutex::default(),
             at_work: Mutex::default(),
             last_report: Mutex::default(),
+            refused: Mutex::default(),
+            was_warned: AtomicBool::new(false),
         }
     }
 

@@ -1,15 +1,17 @@
-//! Which model is asked, where, with which key and within which limits. Asks the file and the key vault, decides nothing
-//! about a conversation.
+//! Which model is asked, where, with which key, in which manner and within which limits. Asks the file, the catalogue and the
+//! key vault, decides nothing about a conversation.
 
 use crate::failure::Failure;
 use crate::ports::KeyVault;
 use crate::session::Core;
+use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
-use oneclaw_model::{ModelId, ModelLimits, PresetModel};
-use oneclaw_providers::Endpoint;
+use oneclaw_model::{ModelId, ModelLimits, PresetModel, Replay};
+use oneclaw_providers::{Adjustments, Endpoint, Profile};
 use oneclaw_store::engine::{Learnt, ModelAt};
 use oneclaw_store::{Connection, Fault, Transaction, agents, catalogue, engine, sessions, settings};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A model at a service, ready to be asked.
@@ -18,17 +20,70 @@ pub(crate) struct Target {
     pub provider_id: String,
     pub model: ModelId,
     pub endpoint: Endpoint,
-    /// What is configured.
-    configured: ModelLimits,
+    /// How it is spoken to.
+    pub profile: Profile,
+    /// What is said of its limits, by whom.
+    claims: Claims,
     /// What reports and refusals taught.
     pub learnt: Learnt,
+    /// What a service said in a refusal to this conversation. It counts here and now, whatever else is said.
+    pub refused: Option<u64>,
+}
+
+/// What is said of a model's limits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Claims {
+    /// By the user.
+    user: ModelLimits,
+    /// By the service's list.
+    listed: ModelLimits,
+    /// By the file: what came with the app, or with the model when it was added.
+    file: ModelLimits,
+    /// By the catalogue.
+    catalogue: ModelLimits,
+}
+
+impl Claims {
+    /// What holds: the user's word goes before the service's list, that before what was learnt, that before what the file
+    /// and the catalogue say. Window and input limit belong together, so both are taken from one place.
+    fn limits(&self, learnt: Learnt) -> ModelLimits {
+        let learnt = ModelLimits { window: learnt.window, ..ModelLimits::default() };
+        let known = |n: Option<u64>| n.filter(|n| *n > 0);
+        let in_order = [self.user, self.listed, learnt, self.file, self.catalogue];
+        let knows = |claim: &&ModelLimits| known(claim.window).or(known(claim.input_limit)).is_some();
+        let size = in_order.iter().find(knows).copied().unwrap_or_default();
+        // Who names the catalogue's window means that model, with its limit on the prompt.
+        let is_as_catalogued = known(size.window).is_some() && size.window == self.catalogue.window;
+        let input_limit = size.input_limit.or(self.catalogue.input_limit.filter(|_| is_as_catalogued));
+        ModelLimits {
+            window: known(size.window),
+            input_limit: known(input_limit),
+            max_output: in_order.iter().find_map(|claim| known(claim.max_output)),
+        }
+    }
+}
+
+/// What the service's list says of a model, as it is kept in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Listed {
+    pub window: Option<u64>,
+    pub input_limit: Option<u64>,
+    pub max_output: Option<u64>,
+    pub sees: Option<bool>,
 }
 
 impl Target {
-    /// What the model can hold, as far as it is known: the smaller of what is configured and what was learnt.
+    /// What the model can hold, as far as it is known.
     pub fn limits(&self) -> ModelLimits {
-        let windows = [self.configured.window, self.learnt.window];
-        ModelLimits { window: windows.into_iter().flatten().min(), ..self.configured }
+        let mut limits = self.claims.limits(self.learnt);
+        if let Some(refused) = self.refused
+            && limits.window.or(limits.input_limit).is_none_or(|known| refused < known)
+        {
+            limits = ModelLimits { window: Some(refused), input_limit: None, ..limits };
+        }
+        let longest = [limits.max_output, self.profile.learnt.max_output].into_iter().flatten().min();
+        ModelLimits { max_output: longest, ..limits }
     }
 
     pub fn calibration(&self) -> Calibration {
@@ -47,14 +102,40 @@ impl Target {
         self.provider_id == other.provider_id && self.model == other.model
     }
 
+    /// Whether it sees no pictures.
+    pub fn is_blind(&self) -> bool {
+        !self.profile.sees()
+    }
+
+    /// Which reasoning goes back to it.
+    pub fn replay(&self) -> Replay {
+        match self.profile.learnt.wants_reasoning_back {
+            true => Replay::EveryCall,
+            false => self.profile.reasoning().map(|reasoning| reasoning.replay).unwrap_or_default(),
+        }
+    }
+
     /// How it counts.
     pub fn tariff(&self) -> Tariff {
-        Tariff::of(Some(&self.model), Some(self.endpoint.kind), self.calibration())
+        Tariff::of(Some(&self.model), Some(self.endpoint.kind), self.calibration()).blind(self.is_blind())
     }
 
     /// The model as one that writes summaries for another.
     pub fn summariser(&self) -> Summariser {
         Summariser { limits: self.limits(), tariff: self.tariff() }
+    }
+
+    /// How it is spoken to in a request of that size: no more output is asked for than the window leaves.
+    pub fn profile_for(&self, upper: u64) -> Profile {
+        let limits = self.limits();
+        let left = limits.window.map(|window| window.saturating_sub(upper));
+        let most_output = [limits.max_output, left].into_iter().flatten().min();
+        Profile { most_output, ..self.profile.clone() }
+    }
+
+    /// Whether the service has switched it off, by the catalogue.
+    pub fn is_off(&self, today: Date) -> bool {
+        self.profile.facts.as_ref().is_some_and(|facts| facts.is_off(today))
     }
 }
 
@@ -64,49 +145,97 @@ pub(crate) async fn of_session(core: &Arc<Core>, session: &str) -> Result<Target
     let chosen = core
         .read(move |connection| {
             let session = sessions::get(connection, &id)?;
-            if session.model.is_some() {
-                return Ok(session.model);
+            if let Some((provider, model)) = session.model {
+                return Ok(Some((Chosen::ByUser, provider, model)));
             }
             let preferred = match agents::get(connection, &session.agent_id) {
                 Ok(agent) => agent.preferred,
                 Err(Fault::NoSuch { .. }) => None,
                 Err(other) => return Err(other),
             };
-            let default =
-                || Ok::<_, Fault>(catalogue::default_model(connection)?.map(|m| (m.provider_id, m.id)));
-            preferred.map_or_else(default, |model| Ok(Some(model)))
+            if let Some((provider, model)) = preferred {
+                return Ok(Some((Chosen::ByUser, provider, model)));
+            }
+            let default = catalogue::default_model(connection)?;
+            Ok(default.map(|model| (Chosen::ByDefault, model.provider_id, model.id)))
         })
         .await?;
     match chosen {
-        Some((provider, model)) => of_model(core, &provider, &model).await,
+        Some((Chosen::ByDefault, provider, model)) => {
+            let target = of_model(core, &provider, &model).await?;
+            match target.is_off(Date::of_millis(core.now())) {
+                true => first_with_key(core).await,
+                false => Ok(target),
+            }
+        }
+        Some((Chosen::ByUser, provider, model)) => of_model(core, &provider, &model).await,
         None => first_with_key(core).await,
     }
 }
 
-/// A model of a provider. It need not be in the catalogue; its limits are then unknown.
+/// Who has chosen a model.
+#[derive(Debug, Clone, Copy)]
+enum Chosen {
+    /// The user, for the session or its agent: asked even where it is switched off, so that the service's word is heard.
+    ByUser,
+    /// The file: one that is switched off is never the default.
+    ByDefault,
+}
+
+/// A model of a provider. It need not be in the file.
 pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -> Result<Target, Failure> {
     let (provider_id, model) = (provider_id.to_owned(), model.to_owned());
     let overrides = core.limits_of(&provider_id, &model);
-    let vault = core.vault.clone();
+    let (vault, effort) = (core.vault.clone(), core.effort());
     core.blocking(move |store| {
-        let (provider, limits, learnt) = store.read(|connection| {
+        let (provider, claims, learnt, notices) = store.read(|connection| {
             let provider = catalogue::provider(connection, &provider_id)?;
-            let limits = configured(connection, &provider_id, &model, overrides)?;
             let at =
                 ModelAt { kind: provider.kind, base_url: provider.base_url.clone(), model: model.clone() };
-            let learnt = engine::learnt(connection, &at)?;
-            Ok((provider, limits, learnt))
+            let notices = engine::notices(connection, &at)?;
+            let claims = claims(connection, &provider_id, &model, overrides)?;
+            Ok((provider, claims, engine::learnt(connection, &at)?, notices))
         })?;
         let key = vault_key(vault.as_ref(), &provider_id)?;
+        let endpoint = Endpoint { kind: provider.kind, base_url: provider.base_url, key };
+        // What cannot be read any more was written by another version; it is learnt again.
+        let learnt_manner: Adjustments = parsed(notices.adjustments.as_deref());
+        let listed: Listed = parsed(notices.listed.as_deref());
+        let profile = Profile { learnt: learnt_manner, effort, ..Profile::of(&endpoint, &model) };
+        let facts = profile.facts.as_ref();
+        let catalogue = facts.map(|facts| facts.limits).unwrap_or_default();
+        let profile = Profile { listed_sees: listed.sees, ..profile };
+        let listed = ModelLimits {
+            window: listed.window,
+            input_limit: listed.input_limit,
+            max_output: listed.max_output,
+        };
         Ok(Target {
-            endpoint: Endpoint { kind: provider.kind, base_url: provider.base_url, key },
             provider_id,
             model: model.as_str().into(),
-            configured: limits,
+            endpoint,
+            profile,
+            claims: Claims { listed, catalogue, ..claims },
             learnt,
+            refused: None,
         })
     })
     .await
+}
+
+/// Keeps what refusals taught about how a model is spoken to.
+pub(crate) async fn keep_adjustments(
+    core: &Arc<Core>,
+    target: &Target,
+    adjustments: &Adjustments,
+) -> Result<(), Failure> {
+    let at = target.at();
+    let text = serde_json::to_string(adjustments).map_err(|error| Failure::Internal(error.to_string()))?;
+    core.write(move |t| engine::set_adjustments(t, &at, &text)).await
+}
+
+fn parsed<T: serde::de::DeserializeOwned + Default>(note: Option<&str>) -> T {
+    note.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 pub(crate) fn vault_key(
@@ -116,36 +245,92 @@ pub(crate) fn vault_key(
     vault.key(provider_id).map_err(|detail| Failure::Vault { provider: provider_id.to_owned(), detail })
 }
 
-/// The limits a file and the host give a model.
-fn configured(
+/// What the user and the file say of a model's limits.
+fn claims(
     connection: &Connection,
     provider_id: &str,
     model: &str,
     overrides: ModelLimits,
-) -> oneclaw_store::Result<ModelLimits> {
-    let listed = match catalogue::model(connection, provider_id, model) {
+) -> oneclaw_store::Result<Claims> {
+    let in_file = match catalogue::model(connection, provider_id, model) {
         Ok(listed) => listed.window,
         Err(Fault::NoSuch { .. }) => None,
         Err(other) => return Err(other),
     };
-    let known = |n: Option<u64>| n.filter(|n| *n > 0);
-    Ok(ModelLimits {
-        window: known(overrides.window).or(known(listed)),
-        input_limit: known(overrides.input_limit),
-        max_output: known(overrides.max_output).or(max_output(connection, provider_id, model)?),
-    })
+    let user = ModelLimits {
+        window: overrides.window.or(user_window(connection, provider_id, model)?),
+        input_limit: overrides.input_limit,
+        max_output: overrides.max_output.or(user_max_output(connection, provider_id, model)?),
+    };
+    let preset = PresetModel::find(model).map(|preset| preset.max_output);
+    let file = ModelLimits { window: in_file, input_limit: None, max_output: preset };
+    Ok(Claims { user, file, ..Claims::default() })
 }
 
-/// The longest reply of a model: what the user says, or what is known of a preset. The original schema has no column for
-/// it, so it stands among the settings.
-pub fn max_output(
+/// The limits of a model as they hold for a request, and as the user is shown them, without asking its service.
+pub fn known_limits(
+    connection: &Connection,
+    provider: &catalogue::Provider,
+    model: &str,
+) -> oneclaw_store::Result<ModelLimits> {
+    let at = ModelAt { kind: provider.kind, base_url: provider.base_url.clone(), model: model.to_owned() };
+    let listed: Listed = parsed(engine::notices(connection, &at)?.listed.as_deref());
+    let facts = oneclaw_catalogue::find(Vendor::of(provider.kind, &provider.base_url), model);
+    let claims = Claims {
+        listed: ModelLimits {
+            window: listed.window,
+            input_limit: listed.input_limit,
+            max_output: listed.max_output,
+        },
+        catalogue: facts.map(|facts| facts.limits).unwrap_or_default(),
+        ..claims(connection, &provider.id, model, ModelLimits::default())?
+    };
+    Ok(claims.limits(engine::learnt(connection, &at)?))
+}
+
+/// The window the user has given a model.
+pub fn user_window(
     connection: &Connection,
     provider_id: &str,
     model: &str,
 ) -> oneclaw_store::Result<Option<u64>> {
-    let kept = settings::get(connection, &max_output_key(provider_id, model))?;
-    let kept = kept.and_then(|text| text.parse().ok()).filter(|n| *n > 0);
-    Ok(kept.or(PresetModel::find(model).map(|preset| preset.max_output)))
+    number(connection, &format!("window/{provider_id}/{model}"))
+}
+
+/// Keeps the window the user gives a model, which goes before everything else that is said of it; `None` goes back to that.
+pub fn set_user_window(
+    transaction: &Transaction<'_>,
+    provider_id: &str,
+    model: &str,
+    window: Option<u64>,
+) -> oneclaw_store::Result<()> {
+    set_number(transaction, &format!("window/{provider_id}/{model}"), window)
+}
+
+/// Keeps the window a user leaves in the form of a model: it is the user's own word only where it is not what was known
+/// already.
+pub fn keep_user_window(
+    transaction: &Transaction<'_>,
+    provider_id: &str,
+    model: &str,
+    window: Option<u64>,
+) -> oneclaw_store::Result<()> {
+    if user_window(transaction, provider_id, model)? == window {
+        return Ok(());
+    }
+    set_user_window(transaction, provider_id, model, None)?;
+    let provider = catalogue::provider(transaction, provider_id)?;
+    let known = known_limits(transaction, &provider, model)?.window;
+    set_user_window(transaction, provider_id, model, window.filter(|window| Some(*window) != known))
+}
+
+/// The longest reply the user has given a model. The original schema has no column for it, so it stands among the settings.
+pub fn user_max_output(
+    connection: &Connection,
+    provider_id: &str,
+    model: &str,
+) -> oneclaw_store::Result<Option<u64>> {
+    number(connection, &format!("max_output/{provider_id}/{model}"))
 }
 
 /// Keeps the longest reply of a model; `None` goes back to what is known of it.
@@ -155,15 +340,19 @@ pub fn set_max_output(
     model: &str,
     max_output: Option<u64>,
 ) -> oneclaw_store::Result<()> {
-    let key = max_output_key(provider_id, model);
-    match max_output {
-        Some(tokens) => settings::set(transaction, &key, &tokens.to_string()),
-        None => settings::remove(transaction, &key),
-    }
+    set_number(transaction, &format!("max_output/{provider_id}/{model}"), max_output)
 }
 
-fn max_output_key(provider_id: &str, model: &str) -> String {
-    format!("max_output/{provider_id}/{model}")
+fn number(connection: &Connection, key: &str) -> oneclaw_store::Result<Option<u64>> {
+    let kept = settings::get(connection, key)?;
+    Ok(kept.and_then(|text| text.parse().ok()).filter(|n| *n > 0))
+}
+
+fn set_number(transaction: &Transaction<'_>, key: &str, number: Option<u64>) -> oneclaw_store::Result<()> {
+    match number {
+        Some(number) => settings::set(transaction, key, &number.to_string()),
+        None => settings::remove(transaction, key),
+    }
 }
 
 async fn first_with_key(core: &Arc<Core>) -> Result<Target, Failure> {
@@ -171,16 +360,17 @@ async fn first_with_key(core: &Arc<Core>) -> Result<Target, Failure> {
         .read(|connection| {
             let mut offered = Vec::new();
             for provider in catalogue::providers(connection)?.into_iter().filter(|p| p.is_active) {
-                if let Some(model) = catalogue::models(connection, &provider.id)?.into_iter().next() {
-                    offered.push((provider.id, model.id));
+                for model in catalogue::models(connection, &provider.id)? {
+                    offered.push((provider.id.clone(), model.id));
                 }
             }
             Ok(offered)
         })
         .await?;
+    let today = Date::of_millis(core.now());
     for (provider, model) in offered {
         let target = of_model(core, &provider, &model).await?;
-        if target.endpoint.key.is_some() {
+        if target.endpoint.key.is_some() && !target.is_off(today) {
             return Ok(target);
         }
     }

@@ -1,6 +1,8 @@
 //! Gives a new session a title: a few words by the model, or the start of the first message. Never waited for.
 
+use crate::complete;
 use crate::failure::Failure;
+use crate::lessons::Size;
 use crate::session::{Core, Job};
 use crate::target::Target;
 use oneclaw_context::truncate;
@@ -67,7 +69,8 @@ async fn title(core: &Arc<Core>, session: &str, target: &Target) -> Result<(), F
         }],
         max_output: Some(MOST_TOKENS),
     };
-    let asked = core.summary_client.complete(&target.endpoint, target.model.as_str(), &request).await;
+    let upper = Size::of_text(&request, &target.tariff()).expected.saturating_mul(2);
+    let asked = complete::complete(core, &mut target.clone(), &request, upper).await;
     let written = asked.ok().and_then(|reply| tidy(&reply.text));
     let Some(title) = written.or_else(|| tidy(&first.content)) else { return Ok(()) };
     let id = session.to_owned();

@@ -1,6 +1,7 @@
 //! Lets a model write a summary: parts side by side, then merges, each asked for at most twice and kept as soon as it is
 //! there, so that a second attempt or a restart asks only for what is missing.
 
+use crate::complete::{self, is_used_up};
 use crate::lessons::Size;
 use crate::session::{Core, Job};
 use crate::target::Target;
@@ -62,10 +63,11 @@ async fn last(
     retries: u64,
 ) -> Result<String, Unwritten> {
     let mut plan = work.requests.clone();
+    let mut target = target.clone();
     let mut why = String::from("nothing was asked");
     for _ in 0..=retries {
         let Some(request) = round(&plan, answers).requests.pop() else { break };
-        let reply = match complete(&job.core, target, &request.request).await? {
+        let reply = match asked(&job.core, &mut target, &request).await? {
             Ok(reply) => reply,
             Err(error) => {
                 why = error.to_string();
@@ -83,7 +85,8 @@ async fn last(
                 return Ok(accepted.text);
             }
             Err(rejection) => {
-                if matches!(rejection, Rejection::CutByLength | Rejection::TooLong { .. }) {
+                let is_too_long = matches!(rejection, Rejection::CutByLength | Rejection::TooLong { .. });
+                if is_too_long && !is_used_up(&reply) {
                     plan = plan.shorter();
                 }
                 why = rejection.to_string();
@@ -133,7 +136,7 @@ struct Part {
     session: String,
     target: Target,
     /// What is asked, and what is asked after an answer that was too long.
-    requests: [Request; 2],
+    requests: [SummaryRequest; 2],
     retries: u64,
 }
 
@@ -149,24 +152,24 @@ impl Part {
             core: job.core.clone(),
             session: job.session.id.clone(),
             target: target.clone(),
-            requests: [request.request, shorter.request],
+            requests: [request, shorter],
             retries,
         }
     }
 
-    async fn write(self) -> Result<String, Unwritten> {
+    async fn write(mut self) -> Result<String, Unwritten> {
         let failed = |failure: crate::failure::Failure| Unwritten::Failed(failure.to_string());
         let [request, shorter] = &self.requests;
-        let key = content_key(request, self.target.model.as_str());
-        let (session, asked) = (self.session.clone(), key.clone());
-        let kept = self.core.read(move |c| engine::chunk(c, &session, &asked)).await.map_err(failed)?;
+        let key = content_key(&request.request, self.target.model.as_str());
+        let (session, named) = (self.session.clone(), key.clone());
+        let kept = self.core.read(move |c| engine::chunk(c, &session, &named)).await.map_err(failed)?;
         if let Some(text) = kept {
             return Ok(text);
         }
         let mut request = request;
         let mut why = String::new();
         for _ in 0..=self.retries {
-            let reply = match complete(&self.core, &self.target, request).await? {
+            let reply = match asked(&self.core, &mut self.target, request).await? {
                 Ok(reply) => reply,
                 Err(error) => {
                     why = error.to_string();
@@ -187,7 +190,7 @@ impl Part {
                     return Ok(text);
                 }
                 Err(rejection) => {
-                    if rejection == Rejection::CutByLength {
+                    if rejection == Rejection::CutByLength && !is_used_up(&reply) {
                         request = shorter;
                     }
                     why = rejection.to_string();
@@ -198,14 +201,14 @@ impl Part {
     }
 }
 
-async fn complete(
-    core: &Core,
-    target: &Target,
-    request: &Request,
+async fn asked(
+    core: &Arc<Core>,
+    target: &mut Target,
+    asked: &SummaryRequest,
 ) -> Result<Result<Reply, ProviderError>, Unwritten> {
-    match core.summary_client.complete(&target.endpoint, target.model.as_str(), request).await {
+    match complete::complete(core, target, &asked.request, asked.upper).await {
         Err(ProviderError::ContextOverflow { limit, requested }) => {
-            let size = Size::of_text(request, &target.tariff());
+            let size = Size::of_text(&asked.request, &target.tariff());
             Err(Unwritten::TooLong { size, limit, requested })
         }
         other => Ok(other),
@@ -219,6 +222,7 @@ fn is_final(error: &ProviderError) -> bool {
         | ProviderError::Quota { .. }
         | ProviderError::ModelNotFound { .. }
         | ProviderError::InvalidRequest { .. }
+        | ProviderError::Unsupported { .. }
         | ProviderError::TooManyBytes { .. }
         | ProviderError::OutputCap { .. } => true,
         ProviderError::RateLimited { .. }

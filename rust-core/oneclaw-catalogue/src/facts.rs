@@ -37,6 +37,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Whether this is a family: its id is a pattern.
+    pub fn is_family(&self) -> bool {
+        self.id.contains('*')
+    }
+
     /// Whether it can do that.
     pub fn can(&self, ability: Ability) -> bool {
         self.abilities.contains(&ability)
@@ -229,6 +234,20 @@ impl Date {
     }
 }
 
+impl Date {
+    /// How many days its month has; 0 where there is no such month.
+    fn days_of_month(self) -> u8 {
+        let is_leap =
+            self.year.is_multiple_of(4) && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
+        match self.month {
+            2 => 28 + u8::from(is_leap),
+            4 | 6 | 9 | 11 => 30,
+            1..=12 => 31,
+            _ => 0,
+        }
+    }
+}
+
 impl TryFrom<String> for Date {
     type Error = String;
 
@@ -241,7 +260,7 @@ impl TryFrom<String> for Date {
             month: month.parse().map_err(|_| wrong())?,
             day: day.parse().map_err(|_| wrong())?,
         };
-        let is_fine = (1..=12).contains(&date.month) && (1..=31).contains(&date.day) && date.to_string() == text;
+        let is_fine = (1..=date.days_of_month()).contains(&date.day) && date.to_string() == text;
         if is_fine { Ok(date) } else { Err(wrong()) }
     }
 }
@@ -270,7 +289,7 @@ mod tests {
         assert_eq!(Date::of_millis(951_782_400_000).to_string(), "2000-02-29");
         assert_eq!(Date::of_millis(-1).to_string(), "1969-12-31");
         assert!(day("2026-11-18").unwrap() < day("2026-12-01").unwrap());
-        for wrong in ["", "2026-1-1", "2026-13-01", "2026-11-32", "today", "2026-11-18-1"] {
+        for wrong in ["", "2026-1-1", "2026-13-01", "2026-11-31", "2026-02-29", "today", "2026-11-18-1"] {
             assert!(day(wrong).is_err(), "{wrong}");
         }
     }

@@ -6,7 +6,7 @@ use oneclaw_context::assemble::Parts;
 use oneclaw_context::conversation::{Conversation, Fixed};
 use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff};
 use oneclaw_context::plan::{Decision, Inputs, Moment, Plan, Reason, Summariser};
-use oneclaw_model::{ModelLimits, PRESET_MODELS, PresetModel, Request, RequestMessage};
+use oneclaw_model::{ModelLimits, PRESET_MODELS, Piece, PresetModel, Request, RequestMessage};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -136,9 +136,16 @@ fn message(message: &RequestMessage) -> Value {
                 put("attachments", json!(attachments));
             }
         }
-        RequestMessage::Assistant { thinking, calls, .. } => {
+        RequestMessage::Assistant { calls, trace, .. } => {
+            let thinking: Vec<&str> = trace
+                .iter()
+                .filter_map(|piece| match piece {
+                    Piece::Thinking(thinking) => Some(thinking.texts()[0]),
+                    Piece::Text { .. } | Piece::Call => None,
+                })
+                .collect();
             if !thinking.is_empty() {
-                put("thinking", thinking.iter().map(|t| t.text.as_str()).collect());
+                put("thinking", thinking.into());
             }
             if !calls.is_empty() {
                 let call =

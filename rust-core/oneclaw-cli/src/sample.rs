@@ -72,7 +72,7 @@ pub fn run(args: &SampleArgs, json: bool, out: &mut impl Write) -> Result<(), Fa
 }
 
 fn reply(text: String) -> Body {
-    Body::Assistant { text, thinking: None, model: None, usage: None }
+    Body::Assistant { text, thinking: None, trace: None, model: None, usage: None }
 }
 
 #[derive(Default)]

@@ -7,10 +7,11 @@ use crate::estimate::{Cost, Estimate, EstimatorState, MeasuredRow, Tariff, text}
 use crate::groups::{self, Kind};
 use crate::policy::Placement;
 use crate::prune::{self, Marks};
+use crate::replay::{self, Bound};
 use crate::summary;
 use crate::summary::fact_block::embedded;
 use oneclaw_model::{
-    Attachment, Body, Call, CallId, Message, ModelId, Request, RequestMessage, Thinking, ToolStatus,
+    Attachment, Body, Call, CallId, Message, ModelId, Piece, Request, RequestMessage, ToolStatus,
 };
 use std::collections::HashSet;
 use std::ops::Range;
@@ -139,11 +140,30 @@ impl Draft<'_> {
             Some(_) => tariff.text(fixed.system_measure) + Tariff::MESSAGE,
             None => Cost::ZERO,
         };
-        let mut builder =
-            Builder { tariff, messages: Vec::new(), costs: Vec::new(), used: HashSet::new(), sealed: 0 };
+        let mut builder = Builder {
+            tariff,
+            messages: Vec::new(),
+            costs: Vec::new(),
+            used: HashSet::new(),
+            sealed: 0,
+            is_blind: self.conversation.is_blind,
+            bound: Vec::new(),
+        };
         let (system_text, summary) = self.place_summary(&mut builder);
         self.push_rows(&mut builder);
         builder.start_with_user();
+        let mut request = Request {
+            system: system_text,
+            tools: fixed.tools.clone(),
+            messages: std::mem::take(&mut builder.messages),
+            max_output: None,
+        };
+        let model = self.conversation.model.as_ref();
+        for (message, less) in replay::settle(&mut request, model, &builder.bound, self.conversation) {
+            if let Some(cost) = builder.costs.get_mut(message) {
+                *cost = cost.minus(less);
+            }
+        }
 
         let in_messages = match self.placement {
             Placement::System => Cost::ZERO,
@@ -152,12 +172,7 @@ impl Draft<'_> {
         let messages = builder.costs.iter().copied().sum::<Cost>().minus(in_messages);
         let in_system = summary.minus(in_messages);
         Assembled {
-            request: Request {
-                system: system_text,
-                tools: fixed.tools.clone(),
-                messages: builder.messages,
-                max_output: None,
-            },
+            request,
             fixed: Tariff::REQUEST + system + tools + in_system,
             messages: builder.costs,
             parts: Parts { system, tools, summary, messages },
@@ -201,14 +216,14 @@ impl Draft<'_> {
             Placement::Assistant => {
                 let cost = cost + builder.text_cost(QUESTION) + Tariff::MESSAGE + Tariff::MESSAGE;
                 builder.push_user(QUESTION.to_owned(), vec![], Cost::ZERO);
-                builder.push_assistant(placed, vec![], vec![], cost);
+                builder.push_assistant(placed, vec![], vec![], cost, None);
                 builder.sealed = builder.messages.len();
                 (system, cost)
             }
             Placement::Pair => {
                 let cost = cost + builder.text_cost(ACKNOWLEDGEMENT) + Tariff::MESSAGE + Tariff::MESSAGE;
                 builder.push_user(placed, vec![], cost);
-                builder.push_assistant(ACKNOWLEDGEMENT.to_owned(), vec![], vec![], Cost::ZERO);
+                builder.push_assistant(ACKNOWLEDGEMENT.to_owned(), vec![], vec![], Cost::ZERO, None);
                 (system, cost)
             }
         }
@@ -238,19 +253,27 @@ impl Draft<'_> {
     /// One assistant message with the text and all calls, then every call's result.
     fn push_exchange(&self, builder: &mut Builder<'_>, rows: &[MeasuredRow], in_open_turn: bool) {
         let mut text = String::new();
-        let mut thinking = Vec::new();
-        let mut cost = Cost::ZERO;
+        let mut trace = Vec::new();
+        let mut prefix = None;
+        let (mut cost, mut bound_cost) = (Cost::ZERO, Cost::ZERO);
         let mut author = None;
         if let Some(row) = rows.first()
-            && let Body::Assistant { text: reply, thinking: block, model, .. } = &row.message.body
+            && let Body::Assistant { text: reply, trace: kept, model, .. } = &row.message.body
         {
             text.clone_from(reply);
             author = model.as_ref();
             cost = row.cost(builder.tariff);
-            let replayed = block.as_ref().filter(|t| t.signature.is_some());
-            if let Some(block) = replayed.filter(|_| in_open_turn && self.is_own(author)) {
-                thinking.push(block.clone());
-                cost += builder.tariff.text(row.measure.thinking);
+            if let Some(kept) = kept.as_ref().filter(|_| self.is_own(author)) {
+                let has_calls = rows.iter().any(|row| matches!(row.message.body, Body::ToolCall { .. }));
+                trace = replay::candidates(kept, self.conversation.replay, in_open_turn, has_calls);
+                prefix = kept.prefix;
+                if !trace.is_empty() {
+                    let thinking = builder.tariff.text(row.measure.thinking);
+                    cost += thinking;
+                    if trace.iter().any(replay::is_bound) {
+                        bound_cost += thinking;
+                    }
+                }
             }
         }
         let mut calls = Vec::new();
@@ -263,7 +286,9 @@ impl Draft<'_> {
             let signature = signature.clone().filter(|_| keeps);
             cost += row.cost(builder.tariff);
             if signature.is_some() {
-                cost += builder.tariff.text(row.measure.thinking);
+                let signed = builder.tariff.text(row.measure.thinking);
+                cost += signed;
+                bound_cost += signed;
             }
             let id = builder.unique(call);
             let name = if name.is_empty() { "unknown_tool".to_owned() } else { name.clone() };
@@ -274,7 +299,10 @@ impl Draft<'_> {
         if text.is_empty() && calls.is_empty() {
             return;
         }
-        builder.push_assistant(text, thinking, calls, cost);
+        let is_bound =
+            trace.iter().any(replay::is_bound) || calls.iter().any(|call| call.signature.is_some());
+        let bound = is_bound.then_some((prefix, bound_cost));
+        builder.push_assistant(text, trace, calls, cost, bound);
         for (message, cost) in results {
             builder.push(message, cost);
         }
@@ -303,7 +331,7 @@ impl Draft<'_> {
         let cost = prune::cost(row, mark, builder.tariff);
         let text = mark.map_or(output.into(), |mark| prune::shortened(output, *mark)).into_owned();
         let kept: &[Attachment] = if mark.is_some_and(|m| m.drops_attachments()) { &[] } else { attachments };
-        let (text, attachments) = with_labels(text, kept);
+        let (text, attachments) = with_labels(text, kept, self.conversation.is_blind);
         (RequestMessage::ToolResult { call, name, text, failed, attachments }, cost)
     }
 
@@ -320,6 +348,10 @@ struct Builder<'a> {
     used: HashSet<CallId>,
     /// So many messages are not added to: what the assistant said would stand in one with pins and facts, unescaped.
     sealed: usize,
+    /// Whether the model sees no pictures.
+    is_blind: bool,
+    /// Messages with reasoning that is bound to what stands before it.
+    bound: Vec<Bound>,
 }
 
 impl Builder<'_> {
@@ -334,7 +366,7 @@ impl Builder<'_> {
 
     fn push_user_row(&mut self, row: &MeasuredRow) {
         if let Message { body: Body::User { text, attachments }, .. } = &row.message {
-            let (mut text, attachments) = with_labels(text.clone(), attachments);
+            let (mut text, attachments) = with_labels(text.clone(), attachments, self.is_blind);
             let mut cost = row.cost(self.tariff);
             if text.is_empty() && attachments.is_empty() {
                 text.push_str(EMPTY_USER);
@@ -355,19 +387,42 @@ impl Builder<'_> {
         }
     }
 
-    fn push_assistant(&mut self, more: String, blocks: Vec<Thinking>, new: Vec<Call>, cost: Cost) {
+    /// `bound` has what the reasoning in it was made on, and what it costs.
+    fn push_assistant(
+        &mut self,
+        more: String,
+        pieces: Vec<Piece>,
+        new: Vec<Call>,
+        cost: Cost,
+        bound: Option<(Option<u64>, Cost)>,
+    ) {
         if self.sealed > 0 && self.messages.len() == self.sealed {
             let cost = self.text_cost(LEADING_USER) + Tariff::MESSAGE;
             self.push_user(LEADING_USER.to_owned(), vec![], cost);
         }
         match (self.messages.last_mut(), self.costs.last_mut()) {
-            (Some(RequestMessage::Assistant { text, thinking, calls }), Some(sum)) => {
+            (Some(RequestMessage::Assistant { text, calls, trace }), Some(sum)) => {
                 join(text, &more);
-                thinking.extend(blocks);
                 calls.extend(new);
+                // Plain fields of the first reply have to do; reasoning that is bound is left out below.
+                if trace.is_empty() {
+                    *trace = pieces.into_iter().filter(|piece| matches!(piece, Piece::Thinking(_))).collect();
+                } else {
+                    trace.retain(|piece| matches!(piece, Piece::Thinking(_)));
+                }
                 *sum += cost;
+                let message = self.messages.len() - 1;
+                self.bound.iter_mut().filter(|b| b.message == message).for_each(|b| b.is_merged = true);
+                if let Some((prefix, cost)) = bound {
+                    self.bound.push(Bound { message, prefix, cost, is_merged: true });
+                }
             }
-            _ => self.push(RequestMessage::Assistant { text: more, thinking: blocks, calls: new }, cost),
+            _ => {
+                if let Some((prefix, cost)) = bound {
+                    self.bound.push(Bound { message: self.messages.len(), prefix, cost, is_merged: false });
+                }
+                self.push(RequestMessage::Assistant { text: more, calls: new, trace: pieces }, cost);
+            }
         }
     }
 
@@ -376,6 +431,7 @@ impl Builder<'_> {
             let line = RequestMessage::User { text: LEADING_USER.to_owned(), attachments: vec![] };
             self.messages.insert(0, line);
             self.costs.insert(0, self.text_cost(LEADING_USER) + Tariff::MESSAGE);
+            self.bound.iter_mut().for_each(|bound| bound.message += 1);
         }
     }
 
@@ -392,12 +448,13 @@ impl Builder<'_> {
     }
 }
 
-/// Pictures go along as they are; of other files a model is told the name.
-fn with_labels(mut text: String, attachments: &[Attachment]) -> (String, Vec<Attachment>) {
-    for file in attachments.iter().filter(|a| !a.is_image()) {
+/// Pictures go along as they are; of other files, and by a model that sees no pictures of those too, the name is told.
+fn with_labels(mut text: String, attachments: &[Attachment], is_blind: bool) -> (String, Vec<Attachment>) {
+    let goes_along = |file: &&Attachment| file.is_image() && !is_blind;
+    for file in attachments.iter().filter(|file| !goes_along(file)) {
         join(&mut text, &file.label());
     }
-    (text, attachments.iter().filter(|a| a.is_image()).cloned().collect())
+    (text, attachments.iter().filter(goes_along).cloned().collect())
 }
 
 fn join(text: &mut String, more: &str) {

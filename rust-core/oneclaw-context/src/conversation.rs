@@ -3,7 +3,7 @@
 use crate::estimate::{MeasuredRow, text};
 use crate::groups;
 use crate::prune::Marks;
-use oneclaw_model::{MessageId, ModelId, ProviderKind, ToolSpec, Transcript};
+use oneclaw_model::{MessageId, ModelId, ProviderKind, Replay, ToolSpec, Transcript};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -62,6 +62,10 @@ pub struct Conversation {
     pub model: Option<ModelId>,
     /// Whose it is; told by its name if not given.
     pub provider: Option<ProviderKind>,
+    /// Whether it sees no pictures: it is told their names instead.
+    pub is_blind: bool,
+    /// Which reasoning goes back to it.
+    pub replay: Replay,
     /// System text and tools.
     pub fixed: Fixed,
     /// The newest compaction.

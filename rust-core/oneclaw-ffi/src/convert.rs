@@ -61,6 +61,8 @@ pub(crate) fn event_out(event: Event) -> ChatEvent {
             trigger: trigger.map(size),
             parts: parts_out(parts),
         },
+        Event::PicturesLeftOut { count: pictures } => ChatEvent::PicturesLeftOut { count: count(pictures) },
+        Event::WindowUnknown { expected } => ChatEvent::WindowUnknown { expected: size(expected) },
         Event::CompactStarted { session_id, reason, messages, number, round } => ChatEvent::CompactStarted {
             session_id,
             reason: reason.into(),
@@ -211,9 +213,9 @@ fn kind_out(row: model::Row, attachments: Vec<Attachment>, is_interrupted: bool)
     let duration_ms = row.tool_duration_ms.map(size);
     match row.into_message().body {
         model::Body::User { text, .. } => MessageKind::User { text, attachments },
-        model::Body::Assistant { text, thinking, model, usage } => MessageKind::Reply {
+        model::Body::Assistant { text, thinking, model, usage, trace: _ } => MessageKind::Reply {
             text,
-            thinking: thinking.map(|t| t.text).filter(|t| !t.is_empty()),
+            thinking: thinking.filter(|t| !t.is_empty()),
             model: model.map(|m| m.0),
             usage: usage.map(Into::into),
             is_interrupted,
@@ -317,13 +319,13 @@ impl From<Provider> for catalogue::Provider {
     }
 }
 
-pub(crate) fn model_out(listed: catalogue::Model, max_output: Option<u64>) -> Model {
+pub(crate) fn model_out(listed: catalogue::Model, limits: model::ModelLimits) -> Model {
     Model {
         display_name: listed.display_name.unwrap_or_else(|| listed.id.clone()),
         provider_id: listed.provider_id,
         id: listed.id,
-        window: listed.window.map(size),
-        max_output: max_output.map(size),
+        window: limits.window.map(size),
+        max_output: limits.max_output.map(size),
         is_default: listed.is_default,
         is_preset: listed.source != catalogue::CUSTOM,
     }

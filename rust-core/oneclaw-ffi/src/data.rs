@@ -9,7 +9,7 @@ use crate::types::{
     AgentProfile, ListedModel, MessagePage, Model, ModelRef, PolicySettings, Provider, Session, SessionPage,
     Shelf,
 };
-use oneclaw_agent::{Preferences, max_output, set_max_output};
+use oneclaw_agent::{Preferences, keep_user_window, known_limits, set_max_output, set_user_window};
 use oneclaw_store::sessions::Cursor;
 use oneclaw_store::{Place, agents, catalogue, epochs, messages, sessions, settings};
 
@@ -170,8 +170,8 @@ impl OneClaw {
             let mut all = Vec::new();
             for provider in catalogue::providers(c)? {
                 for model in catalogue::models(c, &provider.id)? {
-                    let longest = max_output(c, &provider.id, &model.id)?;
-                    all.push(model_out(model, longest));
+                    let limits = known_limits(c, &provider, &model.id)?;
+                    all.push(model_out(model, limits));
                 }
             }
             Ok(all)
@@ -190,6 +190,7 @@ impl OneClaw {
             }
         }
         self.write(move |t| {
+            keep_user_window(t, &model.provider_id, &model.id, size_in(model.window))?;
             catalogue::save_model(t, &model_in(&model))?;
             set_max_output(t, &model.provider_id, &model.id, size_in(model.max_output))
         })
@@ -200,6 +201,7 @@ impl OneClaw {
     pub async fn remove_model(&self, model: ModelRef) -> Result<(), CoreError> {
         self.write(move |t| {
             catalogue::remove_model(t, &model.provider_id, &model.model_id)?;
+            set_user_window(t, &model.provider_id, &model.model_id, None)?;
             set_max_output(t, &model.provider_id, &model.model_id, None)
         })
         .await

@@ -19,7 +19,9 @@ impl From<Failure> for CoreError {
             Failure::Provider(ProviderError::Network { .. } | ProviderError::Timeout { .. }) => {
                 Self::Network { detail }
             }
-            Failure::Provider(_) | Failure::EmptyReply | Failure::NoSummary(_) => Self::Service { detail },
+            Failure::Provider(_) | Failure::EmptyReply | Failure::OnlyThinking | Failure::NoSummary(_) => {
+                Self::Service { detail }
+            }
             Failure::Irreducible { .. } | Failure::TooManyRounds(_) => {
                 Self::Invalid { field: String::new(), detail }
             }

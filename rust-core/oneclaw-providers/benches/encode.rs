@@ -5,7 +5,7 @@
 mod support;
 
 use oneclaw_model::{Call, ProviderKind, Request, RequestMessage, ToolSpec};
-use oneclaw_providers::{Endpoint, Mode, encode};
+use oneclaw_providers::{Endpoint, Mode, Profile, encode};
 use std::hint::black_box;
 use support::{median, timed};
 
@@ -26,11 +26,12 @@ fn main() {
     ];
     for (name, kind, model) in services {
         let endpoint = Endpoint { kind, base_url: "http://127.0.0.1/v1".into(), key: None };
-        let body = encode(&endpoint, model, &request, Mode::Chat).body;
+        let body = encode(&endpoint, &Profile::of(&endpoint, model), &request, Mode::Chat).body;
         let (mut encoding, mut writing) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             encoding.push(timed(|| {
-                let encoded = encode(&endpoint, model, black_box(&request), Mode::Chat);
+                let encoded =
+                    encode(&endpoint, &Profile::of(&endpoint, model), black_box(&request), Mode::Chat);
                 black_box(serde_json::to_vec(&encoded.body).unwrap());
             }));
             writing.push(timed(|| drop(black_box(serde_json::to_vec(black_box(&body)).unwrap()))));

@@ -46,6 +46,8 @@ pub struct Reply {
     pub stop: StopReason,
     /// What it cost, if the service says so.
     pub usage: Option<Usage>,
+    /// Whether it reasoned before it spoke.
+    pub has_reasoning: bool,
     /// How many tools the model tried to call although none was offered.
     pub calls: usize,
 }
@@ -78,7 +80,8 @@ impl Client {
     ) -> Result<Reply, ProviderError> {
         let question = self.prepare(endpoint, profile, request, Mode::Complete)?;
         let mut stream = self.open(endpoint, &question).await.map_err(|failed| failed.error)?;
-        let mut reply = Reply { text: String::new(), stop: StopReason::End, usage: None, calls: 0 };
+        let mut reply =
+            Reply { text: String::new(), stop: StopReason::End, usage: None, has_reasoning: false, calls: 0 };
         while let Some(event) = stream.next().await {
             match event? {
                 StreamEvent::Text(more) => {
@@ -88,11 +91,13 @@ impl Client {
                     reply.text.push_str(&more);
                 }
                 StreamEvent::CallStarted { .. } => reply.calls += 1,
-                StreamEvent::Usage(usage) => reply.usage = Some(usage),
+                StreamEvent::Usage(usage) => {
+                    reply.has_reasoning |= usage.reasoning > 0;
+                    reply.usage = Some(usage);
+                }
                 StreamEvent::Stopped(stop) => reply.stop = stop,
-                StreamEvent::Thinking(_)
-                | StreamEvent::Thought(_)
-                | StreamEvent::TextSignature(_)
+                StreamEvent::Thinking(_) | StreamEvent::Thought(_) => reply.has_reasoning = true,
+                StreamEvent::TextSignature(_)
                 | StreamEvent::CallArguments { .. }
                 | StreamEvent::CallCompleted { .. } => {}
             }

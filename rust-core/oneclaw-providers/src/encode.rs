@@ -4,7 +4,6 @@
 //! names that the service would refuse, arguments that are no JSON object. The dialects themselves are in `dialects`.
 
 use crate::{Endpoint, Profile, dialects};
-use oneclaw_catalogue::{Ability, Facts};
 use oneclaw_model::{Attachment, Call, Dialect, Request, RequestMessage};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -119,10 +118,9 @@ pub(crate) fn labelled<'a>(text: &str, labelled: impl Iterator<Item = &'a Attach
     text
 }
 
-/// Whether the model sees pictures; one that nothing is known of is taken to.
+/// Whether the model is sent pictures.
 pub(crate) fn sees(profile: &Profile) -> bool {
-    let can = |facts: &Facts| facts.can(Ability::Pictures);
-    !profile.learnt.no_pictures && profile.facts.as_ref().is_none_or(can)
+    profile.sees()
 }
 
 /// The bytes of a picture, in base64, if it is of one of those types and its bytes are known.

@@ -22,9 +22,9 @@ pub mod sse;
 mod wording;
 
 pub use address::{Cleartext, Endpoint};
-pub use dialects::messages::request::DEFAULT_MAX_TOKENS;
 pub use client::{Client, EventStream, Reply};
 pub use decode::Decoder;
+pub use dialects::messages::request::DEFAULT_MAX_TOKENS;
 pub use encode::{Encoded, Mode, REASONING_ROOM, encode};
 pub use error::ProviderError;
 pub use event::{StopReason, StreamEvent};

@@ -3,7 +3,7 @@
 //! Decides the dialect. What each dialect makes of the rest is decided there.
 
 use crate::Endpoint;
-use oneclaw_catalogue::{Facts, Reasoning, ThinkingType, Vendor, find};
+use oneclaw_catalogue::{Ability, Facts, Reasoning, ThinkingType, Vendor, find};
 use oneclaw_model::{Dialect, Effort};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,8 @@ pub struct Profile {
     pub effort: Option<Effort>,
     /// A name of the conversation that stays the same, for services that keep caches by it.
     pub conversation: Option<String>,
+    /// Whether the service's list says that it sees pictures; `None` where it does not say.
+    pub listed_sees: Option<bool>,
     /// The most output tokens that may be asked for, reasoning included: what the window leaves. `None` where unknown.
     pub most_output: Option<u64>,
 }
@@ -38,6 +40,7 @@ impl Profile {
             learnt: Adjustments::default(),
             effort: None,
             conversation: None,
+            listed_sees: None,
             most_output: None,
         }
     }
@@ -47,6 +50,12 @@ impl Profile {
         let usual = Dialect::usual(endpoint.kind);
         let known = self.learnt.dialect.or(self.facts.as_ref().map(|facts| facts.dialect));
         known.filter(|dialect| dialect.kind() == endpoint.kind).unwrap_or(usual)
+    }
+
+    /// Whether it is sent pictures: unless a refusal, the service's list or the catalogue says that it does not see them.
+    pub fn sees(&self) -> bool {
+        let in_catalogue = self.facts.as_ref().map(|facts| facts.can(Ability::Pictures));
+        !self.learnt.no_pictures && self.listed_sees.or(in_catalogue).unwrap_or(true)
     }
 
     /// How it reasons, as far as that is known.
@@ -90,6 +99,9 @@ pub struct Adjustments {
     /// Whether it takes no tools.
     #[serde(skip_serializing_if = "is_false")]
     pub no_tools: bool,
+    /// The longest reply it takes a request for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
     /// Output tokens that reasoning used up in a text that should have had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_room: Option<u64>,

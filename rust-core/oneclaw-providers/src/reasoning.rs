@@ -93,6 +93,7 @@ pub(crate) mod samples {
             learnt: Adjustments::default(),
             effort: None,
             conversation: None,
+            listed_sees: None,
             most_output: None,
         }
     }

@@ -159,7 +159,13 @@ impl<'p> Ours<'p> {
     fn take(&mut self, text: &str, usage: Usage, milli: u64, world: &World<'_>) {
         self.last_author = Some(self.model);
         let model = world.model(self.model).map(|m| m.id.clone());
-        self.say(Body::Assistant { text: kept(text, milli), thinking: None, model, usage: Some(usage) });
+        self.say(Body::Assistant {
+            text: kept(text, milli),
+            thinking: None,
+            trace: None,
+            model,
+            usage: Some(usage),
+        });
     }
 
     fn run_tools(&mut self, calls: &[ToolUse], world: &World<'_>) {

@@ -90,6 +90,46 @@ pub struct Learnt {
     pub window: Option<u64>,
 }
 
+/// What is known of a model at a service beside its size, in the words of those who know it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notices {
+    /// What refusals taught about how it is spoken to.
+    pub adjustments: Option<String>,
+    /// What the service's list says of it.
+    pub listed: Option<String>,
+}
+
+/// What is known of a model beside its size.
+pub fn notices(connection: &Connection, model: &ModelAt) -> Result<Notices> {
+    let mut query = connection.prepare_cached(
+        "SELECT adjustments, listed FROM core_models WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
+    )?;
+    let found = query.query_row((name(&model.kind), &model.base_url, &model.model), |row| {
+        Ok(Notices { adjustments: text(row, 0)?, listed: text(row, 1)? })
+    });
+    Ok(found.optional()?.unwrap_or_default())
+}
+
+/// Keeps what refusals taught about how a model is spoken to.
+pub fn set_adjustments(transaction: &Transaction<'_>, model: &ModelAt, adjustments: &str) -> Result<()> {
+    set_notice(transaction, model, "adjustments", adjustments)
+}
+
+/// Keeps what the service's list says of a model.
+pub fn set_listed(transaction: &Transaction<'_>, model: &ModelAt, listed: &str) -> Result<()> {
+    set_notice(transaction, model, "listed", listed)
+}
+
+fn set_notice(transaction: &Transaction<'_>, model: &ModelAt, column: &str, notice: &str) -> Result<()> {
+    transaction
+        .prepare_cached(&format!(
+            "INSERT INTO core_models (provider_type, base_url, model_id, {column}) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (provider_type, base_url, model_id) DO UPDATE SET {column} = ?4"
+        ))?
+        .execute((name(&model.kind), &model.base_url, &model.model, notice))?;
+    Ok(())
+}
+
 /// What was learnt about a model.
 pub fn learnt(connection: &Connection, model: &ModelAt) -> Result<Learnt> {
     let mut query = connection.prepare_cached(

@@ -145,6 +145,19 @@ pub fn update(transaction: &Transaction<'_>, row: &Row, state: State, now: i64) 
     touch(transaction, &session, row, now, 0)
 }
 
+/// Lets the reasoning of a reply or call go back to no model any more. What people read of it stays.
+pub fn forget_reasoning(transaction: &Transaction<'_>, id: &str) -> Result<()> {
+    transaction.execute(
+        "UPDATE core_messages SET trace = NULL, thinking_signature = NULL, measure = NULL, measured_bytes = NULL
+         WHERE message_id = ?1",
+        [id],
+    )?;
+    // Of a call it is the signature, which nobody reads.
+    transaction
+        .execute("UPDATE messages SET thinking_content = NULL WHERE id = ?1 AND type = 'TOOL_CALL'", [id])?;
+    Ok(())
+}
+
 /// Puts a message in line: it stands after all others, also those that are still to come, until [`move_to_end`] gives it a
 /// place among them. What the user writes while a reply is coming in must not stand inside that turn.
 pub fn put_in_line(transaction: &Transaction<'_>, session: &str, id: &str) -> Result<()> {
@@ -339,7 +352,7 @@ fn query_by(index: &str, condition: &str) -> String {
         "SELECT m.id, m.type, m.content, m.thinking_content, m.tool_call_id, m.tool_name, m.tool_input, m.tool_output,
             m.tool_status, m.tool_duration_ms, m.token_count_input, m.token_count_output, m.model_id, m.provider_id,
             c.created_at, c.place, c.cache_read, c.cache_write, c.thinking_signature, c.is_partial, c.pinned_at, c.mark,
-            c.measure, c.measured_bytes, m.created_at
+            c.measure, c.measured_bytes, m.created_at, c.trace
          FROM core_messages c {index} CROSS JOIN messages m ON m.id = c.message_id WHERE {condition}"
     )
 }
@@ -400,6 +413,8 @@ fn one(row: &rusqlite::Row<'_>) -> Result<Stored> {
         cache_read: count(row, 16)?,
         cache_write: count(row, 17)?,
         thinking_signature: text(row, 18)?,
+        // One that cannot be read is none: the reply stays, its reasoning does not go back.
+        trace: text(row, 25)?.and_then(|json| serde_json::from_str(&json).ok()),
         attachments: vec![],
     };
     let measure = text(row, 22)?.filter(|_| measured_bytes == Some(bytes(&flat)));
@@ -411,8 +426,14 @@ fn one(row: &rusqlite::Row<'_>) -> Result<Stored> {
 fn bytes(row: &Row) -> i64 {
     let texts =
         [&row.thinking_content, &row.thinking_signature, &row.tool_name, &row.tool_input, &row.tool_output];
-    let sum = row.content.len() + texts.into_iter().flatten().map(String::len).sum::<usize>();
+    let trace = trace_text(row).map_or(0, |text| text.len());
+    let sum = row.content.len() + trace + texts.into_iter().flatten().map(String::len).sum::<usize>();
     i64::try_from(sum).unwrap_or(i64::MAX)
+}
+
+/// What is kept of a reply's trace.
+fn trace_text(row: &Row) -> Option<String> {
+    row.trace.as_ref().and_then(|trace| serde_json::to_string(trace).ok())
 }
 
 /// The texts are those that [`bytes`] counts.
@@ -420,7 +441,7 @@ fn forget_measure_of_other_texts(transaction: &Transaction<'_>, row: &Row) -> Re
     transaction
         .prepare_cached(
             "UPDATE core_messages SET measure = NULL, measured_bytes = NULL
-             WHERE message_id = ?1 AND measure IS NOT NULL AND NOT (thinking_signature IS ?2 AND EXISTS (
+             WHERE message_id = ?1 AND measure IS NOT NULL AND NOT (thinking_signature IS ?2 AND trace IS ?8 AND EXISTS (
                 SELECT 1 FROM messages m WHERE m.id = ?1 AND m.content IS ?3 AND m.thinking_content IS ?4
                     AND m.tool_name IS ?5 AND m.tool_input IS ?6 AND m.tool_output IS ?7))",
         )?
@@ -432,6 +453,7 @@ fn forget_measure_of_other_texts(transaction: &Transaction<'_>, row: &Row) -> Re
             &row.tool_name,
             &row.tool_input,
             &row.tool_output,
+            trace_text(row),
         ))?;
     Ok(())
 }
@@ -439,7 +461,8 @@ fn forget_measure_of_other_texts(transaction: &Transaction<'_>, row: &Row) -> Re
 fn keep_beside(transaction: &Transaction<'_>, row: &Row, state: State) -> Result<()> {
     transaction
         .prepare_cached(
-            "UPDATE core_messages SET cache_read = ?2, cache_write = ?3, thinking_signature = ?4, is_partial = ?5
+            "UPDATE core_messages SET cache_read = ?2, cache_write = ?3, thinking_signature = ?4, is_partial = ?5,
+                trace = ?6
              WHERE message_id = ?1",
         )?
         .execute((
@@ -448,6 +471,7 @@ fn keep_beside(transaction: &Transaction<'_>, row: &Row, state: State) -> Result
             row.cache_write,
             &row.thinking_signature,
             state == State::Partial,
+            trace_text(row),
         ))?;
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Conversations that no app would have, in windows that no model has.
 
 use super::bytes::Bytes;
+use crate::chat::signed;
 use crate::{generate, plan_at, rules};
 use oneclaw_context::conversation::{Conversation, Epoch, Fixed};
 use oneclaw_context::estimate::{Anchor, Calibration, EstimatorState, MeasuredRow};
 use oneclaw_context::plan::{Moment, Summaries};
 use oneclaw_context::policy::{PRESETS, Policy};
 use oneclaw_context::{Inputs, plan};
-use oneclaw_model::{Attachment, Body, Message, ModelLimits, Thinking, ToolSpec, ToolStatus, Usage};
+use oneclaw_model::{Attachment, Body, Message, ModelLimits, ToolSpec, ToolStatus, Usage};
 
 const MOMENTS: [Moment; 5] =
     [Moment::BeforeSend, Moment::AfterTools, Moment::AfterResponse, Moment::Manual, Moment::Overflow];
@@ -133,9 +134,8 @@ fn body(bytes: &mut Bytes<'_>) -> Body {
         0..=2 => Body::User { text: bytes.text(), attachments: attachments(bytes) },
         3 | 4 => Body::Assistant {
             text: bytes.text(),
-            thinking: bytes
-                .flag()
-                .then(|| Thinking { text: bytes.text(), signature: bytes.flag().then(|| bytes.text()) }),
+            thinking: bytes.flag().then(|| bytes.text()),
+            trace: bytes.flag().then(|| signed(&bytes.text(), &bytes.text())),
             model: model(bytes).map(Into::into),
             usage: bytes.flag().then(|| Usage {
                 input: bytes.number(2),

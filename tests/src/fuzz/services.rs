@@ -1,7 +1,7 @@
 //! What services send: the lines of a stream, replies, errors, lists of models.
 
 use crate::decoded::{decode, pieces, whole};
-use oneclaw_model::ProviderKind;
+use oneclaw_model::{Dialect, ProviderKind};
 use oneclaw_providers::classify::{self, Failure};
 use oneclaw_providers::sse::{Event, MAX_EVENT, MAX_LINE, Splitter, SseError};
 use oneclaw_providers::{ProviderError, models};
@@ -40,11 +40,11 @@ pub fn splitter(data: &[u8]) {
 
 /// Every dialect: the same events whatever way the body is cut up, nothing after the end, errors that can be shown.
 pub fn decoder(data: &[u8]) {
-    for kind in KINDS {
-        let expected = whole(kind, data);
-        assert_eq!(decode(kind, data.chunks(1)), expected, "{kind:?}, byte by byte");
+    for dialect in Dialect::ALL {
+        let expected = whole(dialect, data);
+        assert_eq!(decode(dialect, data.chunks(1)), expected, "{dialect:?}, byte by byte");
         let lengths = lengths(data);
-        assert_eq!(decode(kind, pieces(data, &lengths)), expected, "{kind:?}, cut into {lengths:?}");
+        assert_eq!(decode(dialect, pieces(data, &lengths)), expected, "{dialect:?}, cut into {lengths:?}");
         if let Err(error) = &expected.outcome {
             check_shown(error);
         }

@@ -58,8 +58,13 @@ async fn a_reply_that_gave_its_reason_is_whole_when_the_connection_drops() {
     }
     let gemini = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hi\"}]},\"finishReason\":\"STOP\"}]}\r\n\r\n";
     let server = Server::start(vec![Act::Send(format!("{LONGER}{gemini}"))]).await;
-    let reply =
-        client().complete(&server.endpoint(ProviderKind::Gemini), "gemini-2.5-flash", &request()).await;
+    let reply = client()
+        .complete(
+            &server.endpoint(ProviderKind::Gemini),
+            &Profile::of(&server.endpoint(ProviderKind::Gemini), "gemini-2.5-flash"),
+            &request(),
+        )
+        .await;
     assert_eq!(reply.map(|reply| (reply.text, reply.stop)), Ok(("Hi".into(), StopReason::End)));
 }
 
@@ -88,7 +93,14 @@ async fn a_reason_with_every_piece_ends_nothing_early() {
     let start = Instant::now();
     let timing = Timing { idle: Duration::from_secs(4), ..TIMING };
     let client = Client::new(timing, Cleartext::default()).unwrap();
-    let mut stream = client.stream(&server.endpoint(ProviderKind::OpenAi), MODEL, &request()).await.unwrap();
+    let mut stream = client
+        .stream(
+            &server.endpoint(ProviderKind::OpenAi),
+            &Profile::of(&server.endpoint(ProviderKind::OpenAi), MODEL),
+            &request(),
+        )
+        .await
+        .unwrap();
     let (events, error) = rest(&mut stream).await;
     // In the end it has given a reason all the same.
     assert_eq!((events.last(), error), (Some(&StreamEvent::Stopped(StopReason::End)), None));
@@ -129,7 +141,14 @@ async fn at_once_is_not_at_once() {
         let timing = Timing { backoff: Duration::from_millis(200), ..TIMING };
         let client = Client::new(timing, Cleartext::default()).unwrap();
         let start = Instant::now();
-        client.stream(&server.endpoint(ProviderKind::OpenAi), MODEL, &request()).await.unwrap();
+        client
+            .stream(
+                &server.endpoint(ProviderKind::OpenAi),
+                &Profile::of(&server.endpoint(ProviderKind::OpenAi), MODEL),
+                &request(),
+            )
+            .await
+            .unwrap();
         // Half of 200 and half of 400 at least.
         assert!(start.elapsed() >= Duration::from_millis(300), "{header}");
     }

@@ -25,7 +25,10 @@ async fn a_stream_that_is_dropped_midway() {
         let server = slow().await;
         let client = client();
         let asked = Request { max_output: Some(8_000), ..hello() };
-        let mut stream = client.stream(&endpoint(&server, kind), model(kind), &asked).await.unwrap();
+        let mut stream = client
+            .stream(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), model(kind)), &asked)
+            .await
+            .unwrap();
         let mut said = Said::default();
         while said.text.len() < 30 {
             said.take(stream.next().await.unwrap().unwrap());
@@ -44,8 +47,11 @@ async fn a_request_that_is_dropped_while_it_waits() {
         let client = client();
         let asked = hello();
         let endpoint = endpoint(&server, kind);
-        let waiting =
-            timeout(Duration::from_millis(100), client.stream(&endpoint, model(kind), &asked)).await;
+        let waiting = timeout(
+            Duration::from_millis(100),
+            client.stream(&endpoint, &Profile::of(&endpoint, model(kind)), &asked),
+        )
+        .await;
         assert!(waiting.is_err());
         hung_up(&server).await;
         drop(client);
@@ -59,8 +65,11 @@ async fn a_completion_that_is_dropped_midway() {
         let client = client();
         let asked = hello();
         let endpoint = endpoint(&server, kind);
-        let waiting =
-            timeout(Duration::from_millis(150), client.complete(&endpoint, model(kind), &asked)).await;
+        let waiting = timeout(
+            Duration::from_millis(150),
+            client.complete(&endpoint, &Profile::of(&endpoint, model(kind)), &asked),
+        )
+        .await;
         assert!(waiting.is_err());
         hung_up(&server).await;
         drop(client);
@@ -74,7 +83,14 @@ async fn a_reply_that_is_over_keeps_the_connection() {
         let server = scripted(vec![]).await;
         let client = client();
         for _ in 0..3 {
-            let stream = client.stream(&endpoint(&server, kind), model(kind), &hello()).await.unwrap();
+            let stream = client
+                .stream(
+                    &endpoint(&server, kind),
+                    &Profile::of(&endpoint(&server, kind), model(kind)),
+                    &hello(),
+                )
+                .await
+                .unwrap();
             assert_eq!(rest(stream).await.stop, Some(StopReason::End));
             assert_eq!(server.open_connections(), 1, "{kind:?}");
         }

@@ -2,8 +2,8 @@
 
 use super::*;
 use oneclaw_demo::{Ending, Fault};
-use oneclaw_providers::Reply;
 use oneclaw_providers::classify::silent_overflow;
+use oneclaw_providers::{Profile, Reply};
 use oneclaw_tests::words;
 
 /// Twelve characters make an event.
@@ -31,7 +31,10 @@ async fn struck(kind: ProviderKind, faults: &[Fault]) -> Outcome {
     let timing = if is_silent { IMPATIENT } else { TIMING };
     let client = client_with(timing);
     let start = Instant::now();
-    let said = match client.stream(&endpoint(&server, kind), model(kind), &hello()).await {
+    let said = match client
+        .stream(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), model(kind)), &hello())
+        .await
+    {
         Ok(stream) => rest(stream).await,
         Err(error) => Said::failed(error),
     };
@@ -329,9 +332,21 @@ async fn completions() {
         let server = scripted(vec![]).await;
         let complete = async |fault| {
             server.push(Step::Spoilt { fault, then: Box::new(Step::Reply(ANSWER.into())) });
-            client().complete(&endpoint(&server, kind), model(kind), &hello()).await
+            client()
+                .complete(
+                    &endpoint(&server, kind),
+                    &Profile::of(&endpoint(&server, kind), model(kind)),
+                    &hello(),
+                )
+                .await
         };
-        let reply = |text: &str, stop, calls| Reply { text: text.into(), stop, usage: usage(text), calls };
+        let reply = |text: &str, stop, calls| Reply {
+            text: text.into(),
+            stop,
+            usage: usage(text),
+            has_reasoning: false,
+            calls,
+        };
         assert_eq!(complete(Fault::Overloaded).await, Err(overloaded(kind)));
         assert_eq!(complete(Fault::ErrorInStream).await, Err(overloaded(kind)));
         let empty = Reply { usage: silence(kind), ..reply("", StopReason::End, 0) };
@@ -357,7 +372,7 @@ async fn a_prompt_cut_without_a_word_shows_in_the_usage() {
             then: Box::new(Step::Reply(ANSWER.into())),
         });
         let long = words(9_000);
-        let assistant = RequestMessage::Assistant { text: "Yes.".into(), thinking: vec![], calls: vec![] };
+        let assistant = RequestMessage::Assistant { text: "Yes.".into(), calls: vec![], trace: vec![] };
         let said = ask(&server, kind, &request(vec![user(&long), assistant, user("Hello")])).await;
         let left = prompt(&["Yes.", "Hello"]);
         let usage = Usage { input: left, output: o200k(ANSWER), ..Usage::default() };

@@ -1,11 +1,11 @@
 //! Requests that a service once refused, or nearly would have.
 
 use super::*;
-use oneclaw_providers::{Mode, encode};
+use oneclaw_providers::{Mode, Profile, encode};
 use serde_json::{Value, json};
 
 fn assistant(text: &str, calls: Vec<Call>) -> RequestMessage {
-    RequestMessage::Assistant { text: text.into(), thinking: vec![], calls }
+    RequestMessage::Assistant { text: text.into(), calls, trace: vec![] }
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Call {
@@ -19,7 +19,9 @@ async fn is_taken(asked: &Request) {
     for (kind, model) in KINDS.into_iter().map(|kind| (kind, model(kind))).chain(newer) {
         let said = ask_model(&server, kind, model, asked).await;
         assert_eq!((said.text.as_str(), &said.error), ("Fine.", &None), "{model}");
-        let reply = client().complete(&endpoint(&server, kind), model, asked).await;
+        let reply = client()
+            .complete(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), model), asked)
+            .await;
         assert_eq!(reply.map(|reply| reply.text), Ok("Fine.".into()), "{model}");
     }
 }
@@ -29,7 +31,13 @@ async fn a_reply_to_go_on_with() {
     is_taken(&request(vec![user("Count."), assistant("One, two, \n", vec![])])).await;
     let asked = request(vec![user("Count."), assistant("One, two, \n", vec![])]);
     let server = scripted(vec![]).await;
-    let body = encode(&endpoint(&server, ProviderKind::Anthropic), "claude", &asked, Mode::Chat).body;
+    let body = encode(
+        &endpoint(&server, ProviderKind::Anthropic),
+        &Profile::of(&endpoint(&server, ProviderKind::Anthropic), "claude"),
+        &asked,
+        Mode::Chat,
+    )
+    .body;
     let block = json!({"type": "text", "text": "One, two,", "cache_control": {"type": "ephemeral"}});
     assert_eq!(body["messages"][1], json!({"role": "assistant", "content": [block]}));
 }
@@ -41,7 +49,7 @@ async fn reasoning_alone() {
     let think = Step::Think { thinking: thought.into(), then: Box::new(Step::Reply("Yes.".into())) };
     let server = scripted(vec![think, Step::Reply("Fine.".into())]).await;
     let said = ask(&server, ProviderKind::Anthropic, &hello()).await;
-    assert!(said.thinking[0].signature.is_some());
+    assert!(signature(&said).is_some());
     let alone = Said { text: " ".into(), ..said };
     for messages in
         [vec![user("Hello"), alone.message()], vec![user("Hello"), alone.message(), user("Well?")]]
@@ -88,7 +96,9 @@ async fn completions_as_long_as_a_small_model_can_give() {
     for kind in KINDS {
         server.push(Step::Reply("Fine.".into()));
         let asked = Request { max_output: Some(4_096), ..hello() };
-        let reply = client().complete(&endpoint(&server, kind), "demo", &asked).await;
+        let reply = client()
+            .complete(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), "demo"), &asked)
+            .await;
         assert_eq!(reply.map(|reply| reply.text), Ok("Fine.".into()), "{kind:?}");
     }
 }
@@ -140,7 +150,13 @@ async fn completions_of_models_that_reason() {
     let server = serve(config(128_000, 8_192, &models)).await;
     for (model, reasoning) in std::iter::zip(models, [64, 0, 64, 0, 0]) {
         server.push(Step::Reply("A title".into()));
-        let reply = client().complete(&endpoint(&server, ProviderKind::OpenAi), model, &hello()).await;
+        let reply = client()
+            .complete(
+                &endpoint(&server, ProviderKind::OpenAi),
+                &Profile::of(&endpoint(&server, ProviderKind::OpenAi), model),
+                &hello(),
+            )
+            .await;
         let reply = reply.unwrap();
         assert_eq!((reply.text.as_str(), reply.usage.unwrap().reasoning), ("A title", reasoning), "{model}");
     }

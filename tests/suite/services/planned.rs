@@ -5,8 +5,8 @@ use oneclaw_context::estimate::MeasuredRow;
 use oneclaw_context::plan::Decision;
 use oneclaw_context::policy::{PRESETS, Policy};
 use oneclaw_context::{Conversation, Moment, Plan};
-use oneclaw_model::{Body, ModelId, ModelLimits};
-use oneclaw_providers::REASONING_ROOM;
+use oneclaw_model::{Body, ModelId, ModelLimits, Piece};
+use oneclaw_providers::{Profile, REASONING_ROOM};
 use oneclaw_tests::{generate, plan_at};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -66,7 +66,12 @@ impl World {
         let server = &self.servers[at];
         server.push(Step::Reply("Fine.".into()));
         self.runtime.block_on(async {
-            let said = rest(self.client.stream(&endpoint(server, kind), model, request).await?).await;
+            let said = rest(
+                self.client
+                    .stream(&endpoint(server, kind), &Profile::of(&endpoint(server, kind), model), request)
+                    .await?,
+            )
+            .await;
             assert_eq!((said.text.as_str(), &said.error), ("Fine.", &None));
             Ok(said.usage.unwrap().prompt())
         })
@@ -82,7 +87,11 @@ impl World {
         let server = &self.servers[at];
         server.push(Step::Reply("Fine.".into()));
         let endpoint = endpoint(server, kind);
-        let reply = self.runtime.block_on(self.client.complete(&endpoint, model, request))?;
+        let reply = self.runtime.block_on(self.client.complete(
+            &endpoint,
+            &Profile::of(&endpoint, model),
+            request,
+        ))?;
         assert_eq!(reply.text, "Fine.");
         Ok(reply.usage.unwrap().prompt())
     }
@@ -90,9 +99,11 @@ impl World {
     /// The request with the server's own signatures in place of the made-up ones.
     fn signed(&self, kind: ProviderKind, mut request: Request) -> Request {
         for message in &mut request.messages {
-            let RequestMessage::Assistant { thinking, calls, .. } = message else { continue };
-            for Thinking { text, signature } in thinking {
-                if let Some(signature) = signature.as_mut().filter(|_| kind == ProviderKind::Anthropic) {
+            let RequestMessage::Assistant { trace, calls, .. } = message else { continue };
+            for piece in trace {
+                if let Piece::Thinking(Thinking::Signed { text, signature }) = piece
+                    && kind == ProviderKind::Anthropic
+                {
                     *signature = self.sign(
                         kind,
                         Step::Think { thinking: text.clone(), then: Box::new(Step::Reply("x".into())) },
@@ -125,7 +136,7 @@ impl World {
         let asked = Request { max_output: Some(900_000), ..hello() };
         let said = self.runtime.block_on(ask(&self.signer, kind, &asked));
         let of_call = said.calls.first().and_then(|call| call.signature.clone());
-        let signature = of_call.or_else(|| said.thinking.first()?.signature.clone()).expect("a signature");
+        let signature = of_call.or_else(|| super::signature(&said)).expect("a signature");
         self.signed.borrow_mut().insert(name, signature.clone());
         signature
     }

@@ -1,7 +1,7 @@
 //! What a service refuses, and the error that says so, with the service's own numbers.
 
 use super::*;
-use oneclaw_providers::ApiKey;
+use oneclaw_providers::{ApiKey, Profile};
 use oneclaw_tests::words;
 
 const WINDOW: u64 = 6_000;
@@ -37,7 +37,9 @@ async fn a_prompt_beyond_the_window() {
         let counted = log.last().unwrap().prompt_tokens.unwrap();
         assert!(counted > size);
         assert_eq!(error, overflow(counted), "{kind:?}");
-        let complete = client().complete(&endpoint(&server, kind), model(kind), &asked).await;
+        let complete = client()
+            .complete(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), model(kind)), &asked)
+            .await;
         assert_eq!(complete, Err(overflow(size)), "{kind:?}");
         // Nobody asks again for what can never fit.
         assert_eq!(server.log().len(), log.len() + 1);
@@ -134,7 +136,7 @@ async fn keys_that_do_not_open() {
             let endpoint =
                 Endpoint { key: shown.map(|key| ApiKey::new(key.into())), ..endpoint(&server, kind) };
             let wanted = wanted.map(|detail| ProviderError::Auth { detail: detail.into() });
-            let streamed = client().stream(&endpoint, model(kind), &hello()).await;
+            let streamed = client().stream(&endpoint, &Profile::of(&endpoint, model(kind)), &hello()).await;
             assert_eq!(streamed.err(), wanted, "{kind:?} {shown:?}");
             assert_eq!(client().models(&endpoint).await.err(), wanted, "{kind:?} {shown:?}");
         }

@@ -1,7 +1,7 @@
 //! Replies of every kind, and requests that carry them back.
 
 use super::*;
-use oneclaw_providers::{ListedModel, Reply};
+use oneclaw_providers::{ListedModel, Profile, Reply};
 use oneclaw_tests::words;
 use serde_json::Value;
 
@@ -44,15 +44,15 @@ async fn reasoning_goes_back_as_the_service_wants_it() {
         let server = scripted(vec![think, Step::Reply("Blue.".into())]).await;
         let asked = Request { tools: vec![tool("look")], ..request(vec![user("What colour?")]) };
         let said = ask(&server, kind, &asked).await;
-        let (signature, call_signature) =
-            (said.thinking[0].signature.clone(), said.calls[0].signature.clone());
+        let (thinking, call_signature) = (said.thinking.clone(), said.calls[0].signature.clone());
         // Anthropic signs the reasoning, Gemini the call, and OpenAI's dialect nothing.
-        let is_signed = (signature.is_some(), call_signature.is_some());
+        let is_signed = (signature(&said).is_some(), call_signature.is_some());
         assert_eq!(is_signed, (kind == ProviderKind::Anthropic, kind == ProviderKind::Gemini));
         let reasoning = if kind == ProviderKind::Anthropic { 0 } else { o200k(thought) };
         let output = o200k(thought) + o200k("look") + o200k(arguments);
         let wanted = Said {
-            thinking: vec![Thinking { text: thought.into(), signature }],
+            thought: thought.into(),
+            thinking,
             calls: vec![Call {
                 id: said.calls[0].id.clone(),
                 name: "look".into(),
@@ -74,7 +74,11 @@ async fn reasoning_goes_back_as_the_service_wants_it() {
 
         // The server would notice a signature that is not its own.
         let mut forged = said.clone();
-        forged.thinking[0].signature = forged.thinking[0].signature.take().map(|_| "ZGVtbzEy0".into());
+        for thinking in &mut forged.thinking {
+            if let Thinking::Signed { signature, .. } = thinking {
+                *signature = "ZGVtbzEy0".into();
+            }
+        }
         forged.calls[0].signature = forged.calls[0].signature.take().map(|_| "ZGVtbzEy0".into());
         next.messages[1] = forged.message();
         let detail = match kind {
@@ -232,9 +236,17 @@ async fn a_completion_offers_no_tools() {
         let mut asked = Request { tools: vec![tool("look")], ..request(vec![user("Look.")]) };
         let said = ask(&server, kind, &asked).await;
         asked.messages.extend([said.message(), result(&said.calls[0], "blue"), user("Name it.")]);
-        let reply = client().complete(&endpoint(&server, kind), model(kind), &asked).await;
+        let reply = client()
+            .complete(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), model(kind)), &asked)
+            .await;
         let usage = Usage { input: counted(&server), output: o200k("A title"), ..Usage::default() };
-        let wanted = Reply { text: "A title".into(), stop: StopReason::End, usage: Some(usage), calls: 0 };
+        let wanted = Reply {
+            text: "A title".into(),
+            stop: StopReason::End,
+            usage: Some(usage),
+            has_reasoning: false,
+            calls: 0,
+        };
         assert_eq!(reply, Ok(wanted), "{kind:?}");
         let sent = last_request(&server);
         assert_eq!((sent.get("tools"), sent.get("tool_choice")), (None, None));
@@ -251,10 +263,21 @@ async fn a_completion_has_room_for_reasoning() {
     {
         server.push(Step::Reply("A title".into()));
         let asked = Request { system: Some("Be brief.".into()), max_output: Some(2), ..hello() };
-        let reply = client().complete(&endpoint(&server, kind), model, &asked).await;
+        let reply = client()
+            .complete(&endpoint(&server, kind), &Profile::of(&endpoint(&server, kind), model), &asked)
+            .await;
         let (input, output) = (prompt(&["Be brief.", "Hello"]), reasoning + o200k("A title"));
         let usage = Some(Usage { input, output, reasoning, ..Usage::default() });
-        assert_eq!(reply, Ok(Reply { text: "A title".into(), stop: StopReason::End, usage, calls: 0 }));
+        assert_eq!(
+            reply,
+            Ok(Reply {
+                text: "A title".into(),
+                stop: StopReason::End,
+                usage,
+                has_reasoning: reasoning > 0,
+                calls: 0
+            })
+        );
     }
 }
 

@@ -52,6 +52,22 @@ pub fn one_line(text: &str, most: usize) -> String {
     harmless(&line).into_owned()
 }
 
+/// What is said of pictures that a model does not see.
+pub fn pictures_left_out(count: u64) -> String {
+    match count {
+        1 => "This model sees no pictures: it was told the picture's name only.".to_owned(),
+        count => format!("This model sees no pictures: it was told the names of {count} pictures only."),
+    }
+}
+
+/// What is said of a large request to a model whose window is unknown.
+pub fn window_unknown(expected: u64) -> String {
+    format!(
+        "The window of this model is unknown, and the request has about {} tokens; set it with /window N.",
+        grouped(expected)
+    )
+}
+
 /// 1234567 as 1,234,567.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();

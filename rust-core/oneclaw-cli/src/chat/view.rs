@@ -148,6 +148,14 @@ impl View {
                 self.usage = Some(Usage { expected, window, parts });
                 Ok(())
             }
+            Event::PicturesLeftOut { count } => {
+                let line = text::pictures_left_out(count);
+                self.text(screen, is_json, |s| s.line(&line, Style::Dim))
+            }
+            Event::WindowUnknown { expected } => {
+                let line = text::window_unknown(expected);
+                self.text(screen, is_json, |s| s.line(&line, Style::Dim))
+            }
             Event::CompactStarted { .. } => {
                 self.enter(Phase::Compacting, now);
                 self.text(screen, is_json, |s| {

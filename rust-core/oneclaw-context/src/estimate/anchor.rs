@@ -1,6 +1,7 @@
 //! A provider's own count of an earlier request, usable as long as that request is a prefix of the next one.
 
-use oneclaw_model::{ModelId, Request, RequestMessage};
+use crate::fingerprint::Fingerprint;
+use oneclaw_model::{ModelId, Request};
 use serde::{Deserialize, Serialize};
 
 /// A reported prompt size and the fingerprint of exactly what it measured.
@@ -31,80 +32,15 @@ impl Anchor {
 }
 
 fn fingerprint(request: &Request, model: Option<&ModelId>, messages: usize) -> u64 {
-    let mut hash = Hash::new();
-    hash.text(model.map_or("", |m| m.as_str()));
-    hash.text(request.system.as_deref().unwrap_or_default());
-    hash.number(request.tools.len() as u64);
-    for tool in &request.tools {
-        hash.text(&tool.name);
-        hash.text(&tool.description);
-        hash.text(&tool.parameters.to_string());
-    }
-    for message in request.messages.iter().take(messages) {
-        hash.text(message.role());
-        hash.text(message.text());
-        let attachments = match message {
-            RequestMessage::User { attachments, .. } => attachments,
-            RequestMessage::ToolResult { call, name, failed, attachments, .. } => {
-                hash.text(call.as_str());
-                hash.text(name);
-                hash.number(u64::from(*failed));
-                attachments
-            }
-            RequestMessage::Assistant { thinking, calls, .. } => {
-                hash.number(thinking.len() as u64);
-                for block in thinking {
-                    hash.text(&block.text);
-                    hash.text(block.signature.as_deref().unwrap_or_default());
-                }
-                for call in calls {
-                    hash.text(call.id.as_str());
-                    hash.text(&call.name);
-                    hash.text(&call.arguments);
-                    hash.text(call.signature.as_deref().unwrap_or_default());
-                }
-                continue;
-            }
-        };
-        hash.number(attachments.len() as u64);
-        for attachment in attachments {
-            hash.text(&attachment.mime);
-            hash.text(&attachment.name);
-            hash.number(u64::from(attachment.width.unwrap_or(0)));
-            hash.number(u64::from(attachment.height.unwrap_or(0)));
-            hash.text(attachment.data.as_deref().unwrap_or_default());
-        }
-    }
-    hash.0
-}
-
-/// A hash that stays the same between releases, as anchors are kept in files; eight bytes at a time.
-struct Hash(u64);
-
-impl Hash {
-    fn new() -> Self {
-        Self(0x6f6e_6563_6c61_7731)
-    }
-
-    fn number(&mut self, n: u64) {
-        let mixed = u128::from(self.0 ^ n) * 0x9e37_79b9_7f4a_7c15_u128;
-        self.0 = (mixed as u64) ^ ((mixed >> 64) as u64).rotate_left(23) ^ 0x5851_f42d_4c95_7f2d;
-    }
-
-    fn text(&mut self, text: &str) {
-        let (words, rest) = text.as_bytes().as_chunks::<8>();
-        for word in words {
-            self.number(u64::from_le_bytes(*word));
-        }
-        let last = rest.iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
-        self.number(last);
-        self.number(text.len() as u64);
-    }
+    let mut fingerprint = Fingerprint::begin(request, model);
+    request.messages.iter().take(messages).for_each(|message| fingerprint.message_with_trace(message));
+    fingerprint.value()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oneclaw_model::RequestMessage;
 
     fn user(text: &str) -> RequestMessage {
         RequestMessage::User { text: text.into(), attachments: vec![] }

@@ -2,7 +2,7 @@
 
 use super::text::{TextMeasure, measure};
 use super::{Cost, Tariff};
-use oneclaw_model::{Body, Message};
+use oneclaw_model::{Body, Message, Piece, Trace};
 use serde::{Deserialize, Serialize};
 
 /// What a row's texts cost on any model; the caller may keep it beside the row.
@@ -17,25 +17,52 @@ pub struct RowMeasure {
 impl RowMeasure {
     /// Measures a row.
     pub fn of(message: &Message) -> Self {
-        let thinking = |texts: [Option<&str>; 2]| texts.into_iter().flatten().map(measure).sum();
         match &message.body {
             Body::User { text, .. } => Self { text: measure(text), ..Self::default() },
-            Body::Assistant { text, thinking: block, .. } => Self {
-                text: measure(text),
-                thinking: thinking([
-                    block.as_ref().map(|t| t.text.as_str()),
-                    block.as_ref().and_then(|t| t.signature.as_deref()),
-                ]),
-            },
+            Body::Assistant { text, trace, .. } => {
+                Self { text: measure(text), thinking: trace.as_ref().map(of_trace).unwrap_or_default() }
+            }
             Body::ToolCall { name, arguments, signature, .. } => Self {
                 text: [name.as_str(), arguments].into_iter().map(measure).sum(),
-                thinking: thinking([signature.as_deref(), None]),
+                thinking: signature.as_deref().map(measure).unwrap_or_default(),
             },
             Body::ToolResult { output, .. } => Self { text: measure(output), ..Self::default() },
             Body::Error { .. } | Body::System { .. } => Self::default(),
         }
     }
 }
+
+/// What the reasoning of a reply costs when it goes back. Where the service said how many tokens it had, that counts: what
+/// goes back may be encrypted, and its letters say little about its size.
+fn of_trace(trace: &Trace) -> TextMeasure {
+    let signed: TextMeasure = trace
+        .pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Text { signature, .. } => signature.as_deref(),
+            Piece::Thinking(_) | Piece::Call => None,
+        })
+        .map(measure)
+        .sum();
+    let thinking = trace.pieces.iter().filter_map(|piece| match piece {
+        Piece::Thinking(thinking) => Some(thinking),
+        Piece::Text { .. } | Piece::Call => None,
+    });
+    let (count, measured) = thinking.fold((0, TextMeasure::default()), |(count, sum), thinking| {
+        let texts: TextMeasure = thinking.texts().into_iter().map(measure).sum();
+        (count + 1, [sum, texts].into_iter().sum())
+    });
+    let counted =
+        trace.reasoning_tokens.filter(|tokens| count > 0 && *tokens > 0).map(|tokens| TextMeasure {
+            expected_milli: tokens.saturating_mul(1_000),
+            upper_milli: (tokens + tokens / 10 + BLOCK_TOKENS * count).saturating_mul(1_000),
+            digits: 0,
+        });
+    [counted.unwrap_or(measured), signed].into_iter().sum()
+}
+
+/// What a block of reasoning takes beside its tokens, at most.
+const BLOCK_TOKENS: u64 = 16;
 
 /// A row the engine can plan with.
 #[derive(Debug, Clone, PartialEq)]

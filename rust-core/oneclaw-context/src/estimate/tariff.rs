@@ -19,6 +19,8 @@ pub struct Tariff {
     digit_by_digit: bool,
     /// Added once when tools are offered.
     tools: Cost,
+    /// Whether the model sees no pictures, so that only their labels are sent.
+    is_blind: bool,
 }
 
 impl Tariff {
@@ -44,7 +46,12 @@ impl Tariff {
             Some(ProviderKind::Gemini) => ((1_000, 1_050), true, Cost::tokens(4, 64)),
             None => ((1_000, 1_100), true, Cost::tokens(4, 64)),
         };
-        Self { provider, model, calibration, lean, digit_by_digit, tools }
+        Self { provider, model, calibration, lean, digit_by_digit, tools, is_blind: false }
+    }
+
+    /// The price list of the same model if it sees no pictures.
+    pub fn blind(self, is_blind: bool) -> Self {
+        Self { is_blind, ..self }
     }
 
     /// A text that was measured.
@@ -56,7 +63,7 @@ impl Tariff {
     /// What was attached: pictures by their pixels, other files by their label.
     pub fn attachments(&self, attachments: &[Attachment]) -> Cost {
         let one = |a: &Attachment| {
-            if a.is_image() {
+            if a.is_image() && !self.is_blind {
                 image::cost(a, self.provider, &self.model)
             } else {
                 self.text(super::text::measure(&a.label()))

@@ -41,7 +41,8 @@ impl<'a> Planner<'a> {
     pub fn new(inputs: &'a Inputs<'a>) -> Self {
         let conversation = inputs.conversation;
         let policy = inputs.policy;
-        let tariff = Tariff::of(conversation.model.as_ref(), conversation.provider, inputs.state.calibration);
+        let tariff = Tariff::of(conversation.model.as_ref(), conversation.provider, inputs.state.calibration)
+            .blind(conversation.is_blind);
         let groups = groups::groups(&conversation.rows);
         let newest_user = groups.iter().rposition(|g| g.kind == Kind::User);
         let standing = prune::standing(conversation, &groups, policy, inputs.moment);

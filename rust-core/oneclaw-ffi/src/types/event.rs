@@ -87,6 +87,17 @@ pub enum ChatEvent {
         /// The round of tools it happens in; 0: before the first call.
         round: i32,
     },
+    /// The model sees no pictures: it was told the names of so many instead.
+    PicturesLeftOut {
+        /// How many.
+        count: i32,
+    },
+    /// The model's window is unknown and the request is large; nothing is made smaller until the service refuses it. Told once
+    /// per conversation.
+    WindowUnknown {
+        /// The likely size of the request.
+        expected: i64,
+    },
     /// A compaction has ended. Comes alone where no summary had to be written.
     CompactCompleted {
         /// Whether anything was compacted.

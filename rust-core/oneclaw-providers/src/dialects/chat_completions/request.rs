@@ -5,8 +5,8 @@
 //! them, and the defaults are meant.
 
 use crate::address::{has_host, is_openai};
-use crate::{Endpoint, Profile};
 use crate::encode::{self, CallIds, Encoded, Mode, REASONING_ROOM};
+use crate::{Endpoint, Profile};
 use oneclaw_model::{Attachment, Call, Request, RequestMessage, ToolSpec};
 use serde_json::{Map, Value, json};
 
