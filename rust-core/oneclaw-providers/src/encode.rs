@@ -118,10 +118,33 @@ pub(crate) fn labelled<'a>(text: &str, labelled: impl Iterator<Item = &'a Attach
     text
 }
 
+/// Whether the model is sent pictures.
+pub(crate) fn sees(profile: &Profile) -> bool {
+    profile.sees()
+}
+
 /// The bytes of a picture, in base64, if it is of one of those types and its bytes are known.
 pub(crate) fn picture<'a>(file: &'a Attachment, types: &[&str]) -> Option<&'a str> {
     let data = file.data.as_deref().filter(|data| !data.is_empty())?;
     types.contains(&file.mime.as_str()).then_some(data)
+}
+
+/// Pictures that OpenAI's models see.
+pub(crate) const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A picture as an address that holds its bytes, as OpenAI's dialects want it.
+pub(crate) fn picture_url(file: &Attachment) -> Option<String> {
+    let data = picture(file, &PICTURES)?;
+    Some(format!("data:{};base64,{data}", file.mime))
+}
+
+/// A call's arguments as JSON text: as the model wrote them, if they are an object. Several servers parse the text and
+/// fail on anything else.
+pub(crate) fn arguments_text(text: &str) -> String {
+    match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => Value::Object(arguments(text)).to_string(),
+    }
 }
 
 /// A call's arguments as an object. Text that is none stands in one, so that the model still sees what it wrote.
@@ -221,11 +244,7 @@ impl CallIds {
 
 /// Nine letters and digits, which every service takes (Mistral no others), made of the id alone.
 fn made_up(id: &str, attempt: u64) -> String {
-    // FNV-1a: std's hasher may change between versions, and ids must not.
-    let bytes = id.bytes().chain(attempt.to_le_bytes());
-    let mut hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let mut hash = fingerprint(id.bytes().chain(attempt.to_le_bytes()));
     let mut out = String::new();
     for _ in 0..9 {
         out.push(char::from_digit((hash % 36) as u32, 36).unwrap_or('0'));
@@ -234,9 +253,15 @@ fn made_up(id: &str, attempt: u64) -> String {
     out
 }
 
+/// FNV-1a: std's hasher may change between versions, and what is made of this may not.
+pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reasoning::samples;
 
     fn assistant(ids: &[&str]) -> RequestMessage {
         let call =
@@ -273,6 +298,16 @@ mod tests {
         }
         assert!(sent.contains("call_0") && sent.contains("call_1"));
         assert_eq!(ids.result("unknown"), "unknown");
+    }
+
+    #[test]
+    fn pictures_go_to_models_that_see_or_may_see() {
+        let mut blind = samples::plain();
+        blind.facts.as_mut().unwrap().abilities.clear();
+        let mut refusing = samples::plain();
+        refusing.learnt.no_pictures = true;
+        let seeing = [samples::unknown(), samples::plain(), blind, refusing].map(|profile| sees(&profile));
+        assert_eq!(seeing, [true, true, false, false]);
     }
 
     #[test]
