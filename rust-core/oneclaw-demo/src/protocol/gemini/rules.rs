@@ -62,7 +62,9 @@ pub(super) fn thinking(config: Option<&Value>, subject: &Subject<'_>) -> Result<
                 return Err(Rejection::bad("Thinking level is not supported for this model."));
             }
             let effort = Effort::of_word(&word.to_ascii_lowercase());
-            let Some(effort) = effort.filter(|effort| reasoning.efforts.contains(effort)) else {
+            let Some(effort) =
+                effort.filter(|effort| reasoning.efforts.is_empty() || reasoning.efforts.contains(effort))
+            else {
                 return Err(Rejection::bad(format!(
                     "Thinking level {} is not supported for this model. Please retry with other thinking level.",
                     excerpt(&word.to_ascii_uppercase(), 40)

@@ -75,7 +75,8 @@ fn by_catalogue(body: &Value, subject: &Subject<'_>) -> Result<Amount, Rejection
     }
     let amount = amount(effort, subject);
     if subject.refuses(Refusal::Sampling) {
-        check_sampling(body, amount)?;
+        // Some that never reason refuse it too.
+        check_sampling(body, amount != Amount::Nothing || subject.reasoning().is_none())?;
     }
     Ok(amount)
 }
@@ -112,8 +113,8 @@ fn check_effort(effort: Effort, subject: &Subject<'_>) -> Result<(), Rejection> 
     .code("unsupported_value"))
 }
 
-fn check_sampling(body: &Value, amount: Amount) -> Result<(), Rejection> {
-    let refused = WHILE_REASONING.iter().filter(|_| amount != Amount::Nothing).chain(NEVER);
+fn check_sampling(body: &Value, is_refused: bool) -> Result<(), Rejection> {
+    let refused = WHILE_REASONING.iter().filter(|_| is_refused).chain(NEVER);
     for key in refused {
         match get(body, key) {
             None => {}

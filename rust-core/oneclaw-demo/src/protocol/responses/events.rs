@@ -2,7 +2,7 @@
 
 use super::super::{Answer, Event, insert, overloaded, pieces};
 use super::reply::{ending, items, response, whole};
-use crate::ask::Ask;
+use crate::ask::{Ask, Delivery};
 use crate::script::Fault;
 use oneclaw_model::ProviderKind;
 use serde_json::{Value, json};
@@ -140,20 +140,21 @@ fn content(events: &mut Events, item: &Value, place: &Value, piece: usize) {
     }
 }
 
-/// The event with which a stream goes wrong after so many others.
+/// The event with which a stream goes wrong after so many others; where there is no stream, the response that failed.
 pub(crate) fn failure(ask: &Ask, answer: &Answer, fault: &Fault, after: usize) -> Event {
     let message = overloaded(ProviderKind::OpenAi).message;
     let code = "server_error";
+    let mut failed = response(ask, answer, "failed", vec![]);
+    insert(&mut failed, "error", json!({"code": code, "message": message}));
+    if ask.delivery == Delivery::Whole {
+        return Event::data(&failed);
+    }
     let (name, mut data) = match fault {
         Fault::NestedErrorInStream => {
             let error = json!({"type": code, "code": code, "message": message, "param": null});
             ("error", json!({"type": "error", "error": error}))
         }
-        Fault::FailedResponse => {
-            let mut failed = response(ask, answer, "failed", vec![]);
-            insert(&mut failed, "error", json!({"code": code, "message": message}));
-            ("response.failed", json!({"type": "response.failed", "response": failed}))
-        }
+        Fault::FailedResponse => ("response.failed", json!({"type": "response.failed", "response": failed})),
         _ => ("error", json!({"type": "error", "code": code, "message": message, "param": null})),
     };
     insert(&mut data, "sequence_number", after);
