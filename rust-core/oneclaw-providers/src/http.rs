@@ -225,6 +225,24 @@ impl Outgoing {
         Self { dialect: Some(dialect), ..self }
     }
 
+    /// The same request with one more field in its body, which has to be a JSON object that is not empty. `None` where
+    /// there is no such body.
+    pub fn with_field(&self, name: &str, value: &str) -> Option<Self> {
+        let mut request = self.request.try_clone()?;
+        let body = str::from_utf8(request.body()?.as_bytes()?).ok()?.trim_end().strip_suffix('}')?;
+        let body = format!("{body},{}:{}}}", serde_json::json!(name), serde_json::json!(value));
+        let bytes = body.len();
+        *request.body_mut() = Some(body.into());
+        Some(Self {
+            request,
+            is_loopback: self.is_loopback,
+            kind: self.kind,
+            dialect: self.dialect,
+            key: self.key.clone(),
+            bytes,
+        })
+    }
+
     /// The error without the key it may repeat.
     pub fn redacted(&self, error: ProviderError) -> ProviderError {
         match &self.key {

@@ -71,13 +71,18 @@ pub fn errors(data: &[u8]) {
 pub fn lists(data: &[u8]) {
     let Ok(value) = serde_json::from_slice(data) else { return };
     let pages = [models::anthropic(&value), models::gemini(&value)];
-    let listed = [models::openai(&value), models::lm_studio(&value)].into_iter().flatten();
+    let listed = models::openai(&value).into_iter();
     for model in listed.chain(pages.into_iter().flat_map(|page| page.models)) {
         assert!(!model.id.is_empty(), "a model without a name: {model:?}");
         assert!(model.window != Some(0) && model.max_output != Some(0), "no room at all: {model:?}");
     }
-    assert!(models::ollama_tags(&value).iter().all(|name| !name.is_empty()));
-    assert_ne!(models::ollama_window(&value), Some(0));
+    assert!(models::local::ollama_tags(&value).iter().all(|name| !name.is_empty()));
+    let running = models::local::ollama_running(&value).into_values().map(Some);
+    let loaded = models::local::lm_studio(&value).into_values().map(|local| local.window);
+    let others = [models::local::llama_cpp(&value).window, models::local::ollama_shown(&value).window];
+    for window in running.chain(loaded).chain(others) {
+        assert_ne!(window, Some(0));
+    }
 }
 
 /// How a body is cut up, told by its own bytes.
