@@ -16,7 +16,7 @@ mod fuzz_found;
 mod golden;
 mod http;
 mod huge;
-//mod models;
+mod models;
 mod nous;
 mod opencode;
 mod properties;
