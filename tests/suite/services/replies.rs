@@ -301,10 +301,10 @@ async fn models_are_listed_with_their_sizes() {
     let server = serve(config(8_000, 1_000, &["other"])).await;
     for kind in KINDS {
         let listed = |id: &str| ListedModel {
-            id: id.into(),
             name: (kind != ProviderKind::OpenAi).then(|| id.into()),
             window: Some(8_000),
             max_output: Some(1_000),
+            ..ListedModel::new(id.into())
         };
         let wanted: Vec<ListedModel> = KINDS.into_iter().map(model).chain(["other"]).map(listed).collect();
         assert_eq!(client().models(&endpoint(&server, kind)).await, Ok(wanted), "{kind:?}");
