@@ -168,6 +168,30 @@ fn thinking_replay() -> Request {
     }
 }
 
+/// Reasoning that came in fields, of a reply with calls and of one without; of the first call none is known.
+fn reasoning_fields() -> Request {
+    let field = |name: &str, json: Value| {
+        Piece::Thinking(Thinking::Field { name: name.into(), json: json.to_string() })
+    };
+    let details = json!([{"type": "reasoning.text", "text": "The file.", "signature": "c2ln+/=", "index": 0},
+        {"type": "reasoning.encrypted", "data": "gAAA", "id": "rs_1"}]);
+    let read = |id: &str| vec![call(id, "read_file", r#"{"path":"a.md"}"#)];
+    let trace = vec![field("reasoning_content", json!("The file.")), field("reasoning_details", details)];
+    Request {
+        system: Some("You are brief.".into()),
+        tools: vec![read_file()],
+        ..request(vec![
+            user("What is in a.md?"),
+            assistant("", read("c1")),
+            result("c1", "read_file", "# A"),
+            RequestMessage::Assistant { text: "Again.".into(), calls: read("c2"), trace: trace.clone() },
+            result("c2", "read_file", "# A"),
+            RequestMessage::Assistant { text: "A heading.".into(), calls: vec![], trace },
+            user_with("And this?", vec![picture("door.png")]),
+        ])
+    }
+}
+
 /// Of four files, two pictures go along in each dialect at most.
 fn image_user() -> Request {
     let files = vec![
@@ -354,12 +378,25 @@ fn scenarios() -> Vec<Scenario> {
     ];
     const LOCAL: Option<&str> = Some("http://127.0.0.1:11434/v1");
     const MISTRAL: Option<&str> = Some("https://api.mistral.ai/v1");
+    const DEEPSEEK: Option<&str> = Some("https://api.deepseek.com/v1");
+    const KIMI: Option<&str> = Some("https://api.moonshot.ai/v1");
+    const ROUTER: Option<&str> = Some("https://openrouter.ai/api/v1");
+    const LLAMA_CPP: Option<&str> = Some("http://127.0.0.1:8080/v1");
     let (openai, gemini) = (ProviderKind::OpenAi, ProviderKind::Gemini);
     let own = [
         ("reasoning-model", openai, None, "o3-mini", system as fn() -> Request, Mode::Chat),
         ("reasoning-complete", openai, None, "gpt-5-mini", complete, Mode::Complete),
         ("compatible-server", openai, LOCAL, "llama3.2", system, Mode::Chat),
         ("compatible-mistral", openai, MISTRAL, "mistral-large-latest", image_result, Mode::Chat),
+        ("compatible-deepseek", openai, DEEPSEEK, "deepseek-v4-pro", reasoning_fields, Mode::Chat),
+        ("compatible-deepseek-complete", openai, DEEPSEEK, "deepseek-v4-pro", complete, Mode::Complete),
+        ("compatible-kimi", openai, KIMI, "kimi-k2.6", reasoning_fields, Mode::Chat),
+        ("compatible-kimi-complete", openai, KIMI, "kimi-k3", complete, Mode::Complete),
+        ("compatible-openrouter", openai, ROUTER, "anthropic/claude-opus-5", reasoning_fields, Mode::Chat),
+        ("compatible-openrouter-complete", openai, ROUTER, "openai/gpt-5.4", complete, Mode::Complete),
+        ("compatible-mistral-complete", openai, MISTRAL, "mistral-medium-latest", complete, Mode::Complete),
+        ("compatible-llama-cpp", openai, LLAMA_CPP, "qwen3.5-9b", reasoning_fields, Mode::Chat),
+        ("compatible-llama-cpp-complete", openai, LLAMA_CPP, "qwen3.5-9b", complete, Mode::Complete),
         ("complete-pro", gemini, None, "gemini-2.5-pro", complete, Mode::Complete),
         ("complete-newer", gemini, None, "gemini-3-pro-preview", complete, Mode::Complete),
         ("signature", gemini, None, "gemini-2.5-pro", signature, Mode::Chat),
