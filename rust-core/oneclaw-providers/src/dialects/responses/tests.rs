@@ -85,10 +85,9 @@ fn tools_are_declared_as_they_are() {
         json!([{"type": "function", "name": "read_file", "description": "Reads a file.",
             "parameters": parameters, "strict": false}])
     );
-    assert_eq!(sent.get("parallel_tool_calls"), None);
+    // It is refused even where it says what the model does anyway.
     profile.facts.as_mut().unwrap().refuses = vec![Refusal::ParallelCalls];
-    assert_eq!(body(&profile, &request, Mode::Chat)["parallel_tool_calls"], false);
-    assert_eq!(body(&profile, &of(vec![]), Mode::Chat).get("parallel_tool_calls"), None);
+    assert_eq!(body(&profile, &request, Mode::Chat).get("parallel_tool_calls"), None);
 }
 
 #[test]
