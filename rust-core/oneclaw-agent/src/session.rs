@@ -120,8 +120,8 @@ pub(crate) struct Session {
     at_work: Mutex<Vec<Stop>>,
     /// The last report on the size of a request.
     pub last_report: Mutex<Option<crate::lessons::Seen>>,
-    /// The window a service named when it refused a request of this conversation.
-    pub refused: Mutex<Option<(ModelAt, u64)>>,
+    /// The windows that refusals of requests of this conversation showed.
+    pub refused: Mutex<HashMap<ModelAt, u64>>,
     /// Whether the user was told that the window is unknown.
     pub was_warned: AtomicBool,
 }

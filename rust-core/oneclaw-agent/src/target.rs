@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::ports::KeyVault;
-use crate::session::Core;
+use crate::session::{Core, Session, lock};
 use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
@@ -84,6 +84,20 @@ impl Target {
         }
         let longest = [limits.max_output, self.profile.learnt.max_output].into_iter().flatten().min();
         ModelLimits { max_output: longest, ..limits }
+    }
+
+    /// Keeps for this conversation what a refusal taught. In the file it is below the user's word and the service's list; here
+    /// it counts at once, or the request would be refused again.
+    pub fn learn_here(&mut self, session: &Session, learnt: Learnt) {
+        if let Some(window) = learnt.window {
+            lock(&session.refused).insert(self.at(), window);
+            self.refused = Some(window);
+        }
+    }
+
+    /// Heeds what earlier refusals taught this conversation.
+    pub fn heed_refusals(&mut self, session: &Session) {
+        self.refused = lock(&session.refused).get(&self.at()).copied();
     }
 
     pub fn calibration(&self) -> Calibration {

@@ -4,6 +4,7 @@
 //! connections; dropping a future or a stream stops the request.
 
 use crate::address::{Cleartext, Endpoint};
+use crate::dialects::{self, Continuation};
 use crate::http::{Http, Outgoing, Timing};
 use crate::retry::Failed;
 use crate::{Decoder, Mode, Profile, ProviderError, StopReason, StreamEvent, encode, redact, retry};
@@ -12,6 +13,7 @@ use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -25,6 +27,9 @@ const END_OF_BODY: Duration = Duration::from_millis(50);
 /// How long the rest of a body is waited for once the reply has said why it ended: usage may come, or nothing at all
 /// from servers that leave out the end mark.
 const AFTER_REASON: Duration = Duration::from_secs(3);
+
+/// How often the rest of a reply is asked for that a service gives in several bodies.
+const MOST_CONTINUATIONS: u32 = 16;
 
 /// Speaks to model services.
 #[derive(Debug, Clone)]
@@ -61,9 +66,8 @@ impl Client {
         profile: &Profile,
         request: &Request,
     ) -> Result<EventStream, ProviderError> {
-        let outgoing = self.prepare(endpoint, profile, request, Mode::Chat)?;
-        let dialect = profile.dialect(endpoint);
-        self.retried(|| self.open(endpoint, dialect, &outgoing)).await
+        let question = self.prepare(endpoint, profile, request, Mode::Chat)?;
+        self.retried(|| self.open(endpoint, &question)).await
     }
 
     /// Asks for one text. Sent once only: the caller decides about a second time. It is streamed as well, so that
@@ -74,9 +78,8 @@ impl Client {
         profile: &Profile,
         request: &Request,
     ) -> Result<Reply, ProviderError> {
-        let outgoing = self.prepare(endpoint, profile, request, Mode::Complete)?;
-        let dialect = profile.dialect(endpoint);
-        let mut stream = self.open(endpoint, dialect, &outgoing).await.map_err(|failed| failed.error)?;
+        let question = self.prepare(endpoint, profile, request, Mode::Complete)?;
+        let mut stream = self.open(endpoint, &question).await.map_err(|failed| failed.error)?;
         let mut reply =
             Reply { text: String::new(), stop: StopReason::End, usage: None, has_reasoning: false, calls: 0 };
         while let Some(event) = stream.next().await {
@@ -108,7 +111,7 @@ impl Client {
         profile: &Profile,
         request: &Request,
         mode: Mode,
-    ) -> Result<Outgoing, ProviderError> {
+    ) -> Result<Question, ProviderError> {
         let address = self.http.address(endpoint)?;
         let encoded = encode(endpoint, profile, request, mode);
         let mut url = address.join(&encoded.path);
@@ -116,26 +119,25 @@ impl Client {
             url.query_pairs_mut().append_pair(name, value);
         }
         log::debug!("asking {} at {} ({mode:?})", profile.model, address.host());
-        Outgoing::post(endpoint, url, &encoded.body)
+        let dialect = profile.dialect(endpoint);
+        let continuation = dialects::continuation(dialect, &encoded).map(Arc::new);
+        let outgoing = Arc::new(Outgoing::post(endpoint, url, &encoded.body)?.speaking(dialect));
+        Ok(Question { outgoing, dialect, mode, continuation })
     }
 
     /// Sends, and waits for the first event.
-    async fn open(
-        &self,
-        endpoint: &Endpoint,
-        dialect: Dialect,
-        outgoing: &Outgoing,
-    ) -> Result<EventStream, Failed> {
-        let response = self.http.send(outgoing).await?;
+    async fn open(&self, endpoint: &Endpoint, question: &Question) -> Result<EventStream, Failed> {
+        let response = self.http.send(&question.outgoing).await?;
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if content_type.is_some_and(|text| text.to_ascii_lowercase().starts_with("text/html")) {
             let detail = "a web page came instead of a reply; check the address".to_owned();
             return Err(ProviderError::Protocol { detail }.into());
         }
         let mut stream = EventStream {
-            http: self.http.clone(),
+            client: self.clone(),
             endpoint: endpoint.clone(),
-            decoder: Decoder::new(dialect),
+            decoder: Decoder::new(question.dialect),
+            rest: question.rest(),
             state: State::Open(Box::new(response)),
             ready: VecDeque::new(),
             bytes: 0,
@@ -171,19 +173,64 @@ impl Client {
     }
 }
 
+/// A request that is ready to be sent.
+struct Question {
+    outgoing: Arc<Outgoing>,
+    dialect: Dialect,
+    mode: Mode,
+    continuation: Option<Arc<Continuation>>,
+}
+
+impl Question {
+    fn rest(&self) -> Option<Rest> {
+        let continuation = self.continuation.clone()?;
+        Some(Rest { outgoing: self.outgoing.clone(), mode: self.mode, continuation, asked: 0 })
+    }
+}
+
+/// What it takes to ask for the rest of a reply.
+struct Rest {
+    outgoing: Arc<Outgoing>,
+    mode: Mode,
+    continuation: Arc<Continuation>,
+    /// How often it was asked for.
+    asked: u32,
+}
+
+impl Rest {
+    /// The next request, if that many output tokens leave one.
+    fn next(&mut self, token: &str, output: u64) -> Option<Outgoing> {
+        let has_room = self.continuation.most_output.is_none_or(|most| output < most);
+        if !has_room || self.asked == MOST_CONTINUATIONS {
+            return None;
+        }
+        self.asked += 1;
+        self.outgoing.with_field(self.continuation.field, token)
+    }
+
+    /// Whether the bodies have more than was asked for. Of the first one the service itself takes care.
+    fn is_too_long(&self, output: u64) -> bool {
+        self.asked > 0 && self.continuation.most_output.is_some_and(|most| output > most)
+    }
+}
+
 /// A reply as it comes in. Dropping it closes the connection.
 pub struct EventStream {
-    http: Http,
+    client: Client,
     endpoint: Endpoint,
     decoder: Decoder,
+    /// `None` where a reply is always one body.
+    rest: Option<Rest>,
     state: State,
     ready: VecDeque<StreamEvent>,
-    /// How many bytes of the body have come.
+    /// How many bytes of the reply have come.
     bytes: usize,
 }
 
 enum State {
     Open(Box<Response>),
+    /// The body is over, and there is more of the reply.
+    Between,
     /// The reply is whole; the body may have a few bytes left.
     Stopped(Box<Response>),
     Failed(ProviderError),
@@ -200,6 +247,10 @@ impl EventStream {
     /// The next event; an error is the last thing that comes. `None` when the reply is over.
     pub async fn next(&mut self) -> Option<Result<StreamEvent, ProviderError>> {
         self.fill().await;
+        while self.ready.is_empty() && matches!(self.state, State::Between) {
+            self.go_on().await;
+            self.fill().await;
+        }
         if let Some(event) = self.ready.pop_front() {
             return Some(Ok(event));
         }
@@ -210,34 +261,70 @@ impl EventStream {
                 let _ = timeout(END_OF_BODY, rest).await;
                 None
             }
-            State::Open(_) | State::Over => None,
+            State::Open(_) | State::Between | State::Over => None,
         }
     }
 
-    /// Reads until there is an event or nothing more to read.
+    /// Reads until there is an event or nothing more to read in this body.
     async fn fill(&mut self) {
         while self.ready.is_empty()
             && let State::Open(response) = &mut self.state
         {
-            let idle = self.http.timing.idle;
+            let http = &self.client.http;
+            let idle = http.timing.idle;
             let wait = if self.decoder.has_reason() { idle.min(AFTER_REASON) } else { idle };
-            let chunk = self.http.chunk(response, wait).await;
+            let chunk = http.chunk(response, wait).await;
             let mut events = Vec::new();
             let (outcome, is_end) = match chunk {
                 Ok(Some(bytes)) => (self.push(&bytes, &mut events), false),
                 Ok(None) => (self.decoder.finish(&mut events), true),
                 Err(error) => (self.broken(error, &mut events), true),
             };
+            let is_too_long = self.rest.as_ref().is_some_and(|rest| rest.is_too_long(self.decoder.output()));
+            if outcome.is_ok() && !is_end && is_too_long {
+                self.decoder.cut(&mut events);
+            }
             let has_stopped = matches!(events.last(), Some(StreamEvent::Stopped(_)));
             self.ready.extend(events);
             let state = std::mem::replace(&mut self.state, State::Over);
             self.state = match (outcome, state) {
                 (Err(error), _) => State::Failed(self.redacted(error)),
-                (Ok(()), _) if is_end => State::Over,
+                (Ok(()), _) if is_end && self.decoder.continuation().is_some() => State::Between,
+                (Ok(()), _) if is_end || is_too_long => State::Over,
                 (Ok(()), State::Open(response)) if has_stopped => State::Stopped(response),
                 (Ok(()), state) => state,
             };
         }
+    }
+
+    /// Asks for the rest of the reply, or ends it where it has had what it may have. Failures that pass are tried again as
+    /// they are at the start of a reply.
+    async fn go_on(&mut self) {
+        let output = self.decoder.output();
+        let next = match (&mut self.rest, self.decoder.continuation()) {
+            (Some(rest), Some(token)) => rest.next(token, output).map(|outgoing| (outgoing, rest.mode)),
+            _ => None,
+        };
+        let Some((outgoing, mode)) = next else {
+            let mut events = Vec::new();
+            self.decoder.cut(&mut events);
+            self.ready.extend(events);
+            self.state = State::Over;
+            return;
+        };
+        log::debug!("asking for the rest of a reply of {output} tokens so far");
+        let client = &self.client;
+        let sent = match mode {
+            Mode::Chat => client.retried(|| async { Ok(client.http.send(&outgoing).await?) }).await,
+            Mode::Complete => client.http.send(&outgoing).await,
+        };
+        self.state = match sent {
+            Ok(response) => {
+                self.decoder.go_on();
+                State::Open(Box::new(response))
+            }
+            Err(error) => State::Failed(error),
+        };
     }
 
     fn push(&mut self, bytes: &[u8], events: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {

@@ -142,6 +142,39 @@ impl Decoder {
         }
     }
 
+    /// The token with which the rest of the reply is asked for, where this body was only the first part of it. Known once
+    /// the body has ended; nothing has been said of a stop then.
+    pub fn continuation(&self) -> Option<&str> {
+        match (&self.outcome, &self.reader) {
+            (Some(Ok(())), Reader::GenerateContent(reader)) => reader.continuation(),
+            _ => None,
+        }
+    }
+
+    /// Gets ready for the body with the rest of the reply. Ids of calls and usage go on from where they are.
+    pub(crate) fn go_on(&mut self) {
+        if let Reader::GenerateContent(reader) = &mut self.reader {
+            reader.go_on();
+        }
+        (self.splitter, self.body, self.events, self.outcome) = (Splitter::new(), Body::Blank, 0, None);
+    }
+
+    /// Ends a reply that the service would continue.
+    pub(crate) fn cut(&mut self, out: &mut Vec<StreamEvent>) {
+        if let Reader::GenerateContent(reader) = &mut self.reader {
+            reader.cut(out);
+        }
+        self.outcome = Some(Ok(()));
+    }
+
+    /// The output tokens so far, where the reply may be one that the service continues.
+    pub(crate) fn output(&self) -> u64 {
+        match &self.reader {
+            Reader::GenerateContent(reader) => reader.output(),
+            Reader::ChatCompletions(_) | Reader::Responses(_) | Reader::Messages(_) => 0,
+        }
+    }
+
     fn close(&mut self, outcome: Result<(), ProviderError>) -> Result<(), ProviderError> {
         self.outcome = Some(outcome.clone());
         outcome

@@ -65,6 +65,19 @@ pub(crate) fn output_limit(profile: &Profile, request: &Request, room: u64) -> O
     Some(with_room.min(profile.most_output.unwrap_or(u64::MAX)))
 }
 
+/// The tokens a model may reason with at an effort, for models that are told in tokens. At most half of the output limit,
+/// so that the reply has room as well.
+pub(crate) fn budget(effort: Effort, limit: Option<u64>) -> u64 {
+    // What Google documents for its own efforts, where these models are spoken to in OpenAI's dialect.
+    let usual = match effort {
+        Effort::None => 0,
+        Effort::Minimal | Effort::Low => 1_024,
+        Effort::Medium => 8_192,
+        Effort::High | Effort::Xhigh | Effort::Max => 24_576,
+    };
+    usual.min(limit.map_or(u64::MAX, |limit| limit / 2))
+}
+
 #[cfg(test)]
 pub(crate) mod samples {
     use crate::{Adjustments, Profile};

@@ -4,3 +4,6 @@ pub(crate) mod decode;
 mod keys;
 pub(crate) mod request;
 pub(crate) mod schema;
+#[cfg(test)]
+mod tests;
+mod thinking;

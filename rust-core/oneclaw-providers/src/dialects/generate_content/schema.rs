@@ -36,6 +36,31 @@ pub(crate) fn parameters(schema: &Value) -> Option<Value> {
     has_properties.then_some(Value::Object(out))
 }
 
+/// A JSON schema without `const`, which the service passes over: a choice of one says the same.
+pub(crate) fn without_const(mut schema: Value) -> Value {
+    replace_const(&mut schema);
+    schema
+}
+
+fn replace_const(schema: &mut Value) {
+    let Some(object) = schema.as_object_mut() else { return };
+    if let Some(value) = object.remove("const") {
+        object.entry("enum").or_insert_with(|| json!([value]));
+    }
+    for (key, value) in object {
+        match (key.as_str(), value) {
+            // These hold values, not schemas.
+            ("enum" | "default" | "examples" | "required", _) => {}
+            // Here each name has its schema.
+            ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
+                named.values_mut().for_each(replace_const);
+            }
+            (_, Value::Array(several)) => several.iter_mut().for_each(replace_const),
+            (_, one) => replace_const(one),
+        }
+    }
+}
+
 struct Walk<'a> {
     root: &'a Value,
     left: usize,
@@ -221,6 +246,31 @@ mod tests {
         for schema in [json!({}), json!(null), json!(true), json!({"type": "object", "properties": {}})] {
             assert_eq!(parameters(&schema), None);
         }
+    }
+
+    #[test]
+    fn constants_become_choices_of_one() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "const": {"const": 1},
+                "a": {"anyOf": [{"const": "x"}, {"enum": ["y"], "const": "y"}], "default": {"const": 2}},
+                "b": {"type": "array", "items": {"$ref": "#/$defs/c"}},
+            },
+            "$defs": {"c": {"const": null}},
+            "additionalProperties": false,
+        });
+        let wanted = json!({
+            "type": "object",
+            "properties": {
+                "const": {"enum": [1]},
+                "a": {"anyOf": [{"enum": ["x"]}, {"enum": ["y"]}], "default": {"const": 2}},
+                "b": {"type": "array", "items": {"$ref": "#/$defs/c"}},
+            },
+            "$defs": {"c": {"enum": [null]}},
+            "additionalProperties": false,
+        });
+        assert_eq!(without_const(schema), wanted);
     }
 
     /// A property's schema as it is sent.

@@ -1,36 +1,47 @@
 //! The stream of Anthropic messages.
 //!
-//! This module decides which blocks are calls of ours, and puts signatures and counts together. The reply is over at
-//! `message_stop` and not before. Blocks that only the service itself can use (its own tools, redacted reasoning) are
-//! passed over.
+//! This module decides which blocks are calls of ours, which are reasoning that has to go back, and puts signatures and
+//! counts together. The reply is over at `message_stop` and not before. Blocks that only the service itself can use (its
+//! own tools, its own compaction) are passed over.
 
 use crate::decode::{Fault, Flow, reported};
-use crate::draft::{Draft, protocol, word};
+use crate::draft::{Draft, MAX_CALLS, protocol, word};
 use crate::json::{self, Count, Maybe, Text};
 use crate::{StopReason, StreamEvent};
 use oneclaw_model::{ProviderKind, Thinking, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// The most blocks of a reply that may be open at the same time.
+const MAX_OPEN: usize = 2 * MAX_CALLS;
+
 /// What is known of the reply so far.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     draft: Draft,
-    /// Calls by the index of their block, newest last.
-    blocks: Vec<Block>,
-    /// The index of the reasoning that is being signed, and the signature so far.
-    signature: Option<(u64, String)>,
-    /// The text of that reasoning so far.
-    thought: String,
+    /// The calls and the reasoning that are not whole yet, in the order they started.
+    open: Vec<Block>,
     stop: Option<StopReason>,
 }
 
+/// A block that is not whole yet.
 #[derive(Debug)]
 struct Block {
     index: u64,
-    call: usize,
-    /// Arguments that came with the start of the block, in case that no others come.
-    early: Option<String>,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Call {
+        call: usize,
+        /// Arguments that came with the start of the block, in case that no others come.
+        early: Option<String>,
+    },
+    /// Reasoning; without a signature it cannot go back.
+    Thinking { text: String, signature: String },
+    /// Reasoning that the service has encrypted.
+    Redacted { data: String },
 }
 
 /// Any event. The fields of all kinds stand side by side, so that one pass reads them in whatever order.
@@ -79,6 +90,8 @@ struct Start<'a> {
     #[serde(default, borrow)]
     signature: Text<'a>,
     #[serde(default, borrow)]
+    data: Text<'a>,
+    #[serde(default, borrow)]
     id: Text<'a>,
     #[serde(default, borrow)]
     name: Text<'a>,
@@ -101,7 +114,26 @@ struct WireUsage {
     #[serde(default)]
     cache_creation_input_tokens: Count,
     #[serde(default)]
+    cache_creation: Maybe<CacheCreation>,
+    #[serde(default)]
     output_tokens: Count,
+    #[serde(default)]
+    output_tokens_details: Maybe<OutputDetails>,
+}
+
+/// What was written to the cache, by how long it is kept.
+#[derive(Debug, Default, Deserialize)]
+struct CacheCreation {
+    #[serde(default)]
+    ephemeral_5m_input_tokens: Count,
+    #[serde(default)]
+    ephemeral_1h_input_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OutputDetails {
+    #[serde(default)]
+    thinking_tokens: Count,
 }
 
 impl Reader {
@@ -121,18 +153,15 @@ impl Reader {
                 }
             }
             "content_block_start" => {
-                self.sign(out);
+                self.close_signed(out)?;
                 if let Some(start) = event.content_block {
                     self.start(index, *start, out)?;
                 }
             }
             "content_block_stop" => {
-                if self.signature.as_ref().is_some_and(|(own, _)| *own == index) {
-                    self.sign(out);
-                }
-                if let Some(block) = self.blocks.iter().rposition(|block| block.index == index) {
-                    let block = self.blocks.remove(block);
-                    self.complete(block, out)?;
+                if let Some(block) = self.open.iter().rposition(|block| block.index == index) {
+                    let block = self.open.remove(block);
+                    self.close(block, out)?;
                 }
             }
             "message_start" => self.usage(event.message.and_then(|message| message.usage.0), out),
@@ -144,9 +173,8 @@ impl Reader {
                 self.usage(event.usage.0, out);
             }
             "message_stop" => {
-                self.sign(out);
-                for block in std::mem::take(&mut self.blocks) {
-                    self.complete(block, out)?;
+                for block in std::mem::take(&mut self.open) {
+                    self.close(block, out)?;
                 }
                 self.draft.stop(self.stop.take().unwrap_or(StopReason::End), out);
                 return Ok(Flow::Over);
@@ -169,9 +197,14 @@ impl Reader {
         match start.kind.0.as_ref() {
             "text" => self.draft.text(start.text.0, out),
             "thinking" => {
-                self.thought = start.thinking.0.clone().into_owned();
-                self.draft.thinking(start.thinking.0, out);
-                self.signature_piece(index, &start.signature.0)?;
+                let (text, signature) = (start.thinking.0, start.signature.0.into_owned());
+                self.draft.spend(text.len() + signature.len())?;
+                self.push(index, Content::Thinking { text: text.clone().into_owned(), signature })?;
+                self.draft.thinking(text, out);
+            }
+            "redacted_thinking" => {
+                self.draft.spend(start.data.0.len())?;
+                self.push(index, Content::Redacted { data: start.data.0.into_owned() })?;
             }
             "tool_use" => {
                 if start.name.is_empty() {
@@ -181,58 +214,77 @@ impl Reader {
                 let early = json::arguments(start.input)?;
                 self.draft.spend(early.len())?;
                 let early = Some(early.into_owned()).filter(|early| !is_empty_object(early));
-                self.blocks.push(Block { index, call, early });
+                self.push(index, Content::Call { call, early })?;
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    fn push(&mut self, index: u64, content: Content) -> Result<(), Fault> {
+        if self.open.len() == MAX_OPEN {
+            return Err(protocol(format!("the reply has more than {MAX_OPEN} open blocks")).into());
+        }
+        self.open.push(Block { index, content });
         Ok(())
     }
 
     fn delta(&mut self, index: u64, delta: Delta<'_>, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
-        match delta.kind.0.as_ref() {
-            "text_delta" => self.draft.text(delta.text.0, out),
-            "thinking_delta" => {
-                self.draft.spend(delta.thinking.0.len())?;
-                self.thought.push_str(&delta.thinking.0);
+        let content =
+            self.open.iter_mut().rfind(|block| block.index == index).map(|block| &mut block.content);
+        match (delta.kind.0.as_ref(), content) {
+            ("text_delta", _) => self.draft.text(delta.text.0, out),
+            ("thinking_delta", content) => {
+                if let Some(Content::Thinking { text, .. }) = content {
+                    self.draft.spend(delta.thinking.0.len())?;
+                    text.push_str(&delta.thinking.0);
+                }
                 self.draft.thinking(delta.thinking.0, out);
             }
-            "signature_delta" => self.signature_piece(index, &delta.signature.0)?,
-            "input_json_delta" => {
-                if let Some(block) = self.blocks.iter_mut().rfind(|block| block.index == index)
-                    && !delta.partial_json.is_empty()
-                {
-                    if !delta.partial_json.0.trim_ascii().is_empty() {
-                        block.early = None;
-                    }
-                    self.draft.argue(block.call, delta.partial_json.0, out)?;
+            ("signature_delta", Some(Content::Thinking { signature, .. })) => {
+                self.draft.spend(delta.signature.0.len())?;
+                signature.push_str(&delta.signature.0);
+            }
+            ("input_json_delta", Some(Content::Call { call, early })) if !delta.partial_json.is_empty() => {
+                if !delta.partial_json.0.trim_ascii().is_empty() {
+                    *early = None;
                 }
+                self.draft.argue(*call, delta.partial_json.0, out)?;
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn signature_piece(&mut self, index: u64, piece: &str) -> Result<(), Fault> {
-        if !piece.is_empty() {
-            self.draft.spend(piece.len())?;
-            self.signature.get_or_insert_with(|| (index, String::new())).1.push_str(piece);
-        }
-        Ok(())
+    /// Some servers leave out the end of a block. The signature is the last thing of a thought, so one that is signed is
+    /// whole when the next block starts, and stands before it.
+    fn close_signed(&mut self, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
+        let is_whole = |block: &mut Block| match &block.content {
+            Content::Call { .. } => false,
+            Content::Thinking { signature, .. } => !signature.is_empty(),
+            Content::Redacted { .. } => true,
+        };
+        let whole: Vec<Block> = self.open.extract_if(.., is_whole).collect();
+        whole.into_iter().try_for_each(|block| self.close(block, out))
     }
 
-    /// Gives out the reasoning that has ended.
-    fn sign(&mut self, out: &mut Vec<StreamEvent>) {
-        if let Some((_, signature)) = self.signature.take() {
-            let text = std::mem::take(&mut self.thought);
-            out.push(StreamEvent::Thought(Thinking::Signed { text, signature }));
+    /// A block is whole.
+    fn close(&mut self, block: Block, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
+        match block.content {
+            Content::Call { call, early } => {
+                if let Some(early) = early {
+                    self.draft.argue(call, early.into(), out)?;
+                }
+                self.draft.complete(call, None, out);
+            }
+            Content::Thinking { text, signature } if !signature.is_empty() => {
+                out.push(StreamEvent::Thought(Thinking::Signed { text, signature }));
+            }
+            Content::Redacted { data } if !data.is_empty() => {
+                out.push(StreamEvent::Thought(Thinking::Redacted { data }));
+            }
+            Content::Thinking { .. } | Content::Redacted { .. } => {}
         }
-    }
-
-    fn complete(&mut self, block: Block, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
-        if let Some(early) = block.early {
-            self.draft.argue(block.call, early.into(), out)?;
-        }
-        self.draft.complete(block.call, None, out);
         Ok(())
     }
 
@@ -240,13 +292,17 @@ impl Reader {
     fn usage(&mut self, usage: Option<WireUsage>, out: &mut Vec<StreamEvent>) {
         let Some(usage) = usage else { return };
         let known = self.draft.last_usage();
-        let newer = |new: Count, old: u64| if new.0 == 0 { old } else { new.0 };
+        let newer = |new: u64, old: u64| if new == 0 { old } else { new };
+        let written = usage.cache_creation.0.unwrap_or_default();
+        let written = written.ephemeral_5m_input_tokens.0.saturating_add(written.ephemeral_1h_input_tokens.0);
+        let thinking = usage.output_tokens_details.0.unwrap_or_default().thinking_tokens.0;
+        let output = newer(usage.output_tokens.0, known.output);
         let usage = Usage {
-            input: newer(usage.input_tokens, known.input),
-            cache_read: newer(usage.cache_read_input_tokens, known.cache_read),
-            cache_write: newer(usage.cache_creation_input_tokens, known.cache_write),
-            output: newer(usage.output_tokens, known.output),
-            reasoning: 0,
+            input: newer(usage.input_tokens.0, known.input),
+            cache_read: newer(usage.cache_read_input_tokens.0, known.cache_read),
+            cache_write: newer(newer(usage.cache_creation_input_tokens.0, written), known.cache_write),
+            output,
+            reasoning: newer(thinking, known.reasoning).min(output),
         };
         self.draft.usage(usage, out);
     }

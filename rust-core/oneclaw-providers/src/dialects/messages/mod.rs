@@ -2,3 +2,6 @@
 
 pub(crate) mod decode;
 pub(crate) mod request;
+#[cfg(test)]
+mod tests;
+mod thinking;

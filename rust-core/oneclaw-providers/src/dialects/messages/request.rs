@@ -1,10 +1,12 @@
 //! The body of an Anthropic message.
 //!
-//! The `thinking` parameter is never sent: the newest models refuse a budget and decide for themselves. Signed
-//! thinking that the model gave in the open turn goes back unchanged.
+//! Thinking that the model gave in the open turn goes back unchanged, block by block in its order. Sampling parameters and
+//! a tool choice are never sent.
 
+use super::thinking::{self, Told};
 use crate::Profile;
 use crate::encode::{self, CallIds, Encoded, Mode};
+use oneclaw_catalogue::Refusal;
 use oneclaw_model::{Attachment, Part, Request, RequestMessage, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -17,8 +19,11 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 /// Stands for a message of white space, which the service refuses.
 const BLANK: &str = "(empty message)";
 
+/// The user's line after a conversation that ends with the assistant, for models that refuse such a one.
+const GOES_ON: &str = "(The conversation goes on.)";
+
 pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encoded {
-    let mut messages = messages(request);
+    let mut messages = messages(profile, request);
     let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
     let mut system: Vec<Value> = Vec::new();
     if let Some(text) = request.system.as_ref().filter(|text| !text.trim().is_empty()) {
@@ -27,17 +32,24 @@ pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encode
     match mode {
         Mode::Chat => {
             // Three of the four marks allowed: what never changes, and where the next request goes on.
-            mark(tools.last_mut());
-            mark(system.last_mut());
-            mark(messages.last_mut().and_then(|turn| turn.content.last_mut()));
+            mark(tools.iter_mut());
+            mark(system.iter_mut());
+            mark(messages.iter_mut().flat_map(|turn| turn.content.iter_mut()));
         }
         // A text asked for once is not asked for again: a mark would only cost.
         Mode::Complete => {}
     }
+    let Told { thinking, effort, max_tokens } = thinking::told(profile, request, mode);
     let mut body = Map::new();
     body.insert("model".into(), json!(profile.model));
     body.insert("stream".into(), json!(true));
-    body.insert("max_tokens".into(), json!(request.max_output.unwrap_or(DEFAULT_MAX_TOKENS)));
+    body.insert("max_tokens".into(), json!(max_tokens));
+    if let Some(thinking) = thinking {
+        body.insert("thinking".into(), thinking);
+    }
+    if let Some(effort) = effort {
+        body.insert("output_config".into(), json!({"effort": effort.word()}));
+    }
     body.insert("messages".into(), messages.into_iter().map(Turn::into_value).collect());
     if !system.is_empty() {
         body.insert("system".into(), Value::Array(system));
@@ -48,11 +60,13 @@ pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encode
     Encoded { path: "messages".to_owned(), query: None, body: Value::Object(body) }
 }
 
-/// Marks the end of a prefix to be cached. Thinking cannot carry the mark.
-fn mark(block: Option<&mut Value>) {
-    if let Some(Value::Object(block)) = block
-        && block.get("type").and_then(Value::as_str) != Some("thinking")
-    {
+/// Marks the end of a prefix to be cached, at the last block that can carry the mark.
+fn mark<'a>(blocks: impl DoubleEndedIterator<Item = &'a mut Value>) {
+    let mut blocks = blocks.filter_map(Value::as_object_mut);
+    let is_thinking = |block: &Map<String, Value>| {
+        matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
+    };
+    if let Some(block) = blocks.rfind(|block| !is_thinking(block)) {
         block.insert("cache_control".into(), json!({"type": "ephemeral"}));
     }
 }
@@ -79,7 +93,8 @@ impl Turn {
     }
 }
 
-fn messages(request: &Request) -> Vec<Turn> {
+fn messages(profile: &Profile, request: &Request) -> Vec<Turn> {
+    let sees = encode::sees(profile);
     let mut ids = CallIds::of(request, |id| {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         !id.is_empty() && id.chars().all(is_fine)
@@ -87,10 +102,15 @@ fn messages(request: &Request) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     for message in &request.messages {
         let (role, content) = match message {
-            RequestMessage::User { text, attachments } => ("user", user_blocks(text, attachments)),
+            RequestMessage::User { text, attachments } => ("user", user_blocks(text, attachments, sees)),
             RequestMessage::Assistant { .. } => ("assistant", assistant_blocks(message, &mut ids)),
             RequestMessage::ToolResult { call, text, failed, attachments, .. } => {
-                ("user", vec![result_block(&ids.result(call.as_str()), text, *failed, attachments)])
+                // A failed result may hold text only.
+                let mut block = result_block(&ids.result(call.as_str()), text, attachments, sees && !failed);
+                if *failed {
+                    block.insert("is_error".into(), json!(true));
+                }
+                ("user", vec![Value::Object(block)])
             }
         };
         match turns.last_mut() {
@@ -100,15 +120,23 @@ fn messages(request: &Request) -> Vec<Turn> {
             _ => turns.push(Turn { role, content }),
         }
     }
-    trim_end(turns.last_mut());
+    end(profile, request, &mut turns);
     turns
 }
 
-/// A reply that the model is to go on with may not end in white space.
-fn trim_end(turn: Option<&mut Turn>) {
-    if let Some(Turn { role: "assistant", content }) = turn
-        && let Some(Value::String(text)) = content.last_mut().and_then(|block| block.get_mut("text"))
-    {
+/// A conversation that ends with the assistant. A turn that the service paused goes back as it is: it has a trace, as the
+/// model's own words in the open turn do. Everything else is a beginning that the model is to go on with: some models
+/// refuse it, and the others refuse white space at its end.
+fn end(profile: &Profile, request: &Request, turns: &mut Vec<Turn>) {
+    let Some(Turn { role: "assistant", content }) = turns.last_mut() else { return };
+    let is_paused =
+        matches!(request.messages.last(), Some(RequestMessage::Assistant { trace, .. }) if !trace.is_empty());
+    if is_paused {
+        return;
+    }
+    if profile.facts.as_ref().is_some_and(|facts| facts.refuses(Refusal::Prefill)) {
+        turns.push(Turn { role: "user", content: vec![text_block(GOES_ON)] });
+    } else if let Some(Value::String(text)) = content.last_mut().and_then(|block| block.get_mut("text")) {
         text.truncate(text.trim_end().len());
     }
 }
@@ -122,10 +150,16 @@ fn picture_block(file: &Attachment) -> Option<Value> {
     Some(json!({"type": "image", "source": {"type": "base64", "media_type": file.mime, "data": data}}))
 }
 
+/// The pictures that go along, and the text with the labels of all other files.
+fn split(text: &str, attachments: &[Attachment], sees: bool) -> (Vec<Value>, String) {
+    let block = |file: &Attachment| picture_block(file).filter(|_| sees);
+    let pictures = attachments.iter().filter_map(block).collect();
+    (pictures, encode::labelled(text, attachments.iter().filter(|file| block(file).is_none())))
+}
+
 /// Pictures first, as the service advises, then the text.
-fn user_blocks(text: &str, attachments: &[Attachment]) -> Vec<Value> {
-    let mut blocks: Vec<Value> = attachments.iter().filter_map(picture_block).collect();
-    let text = encode::labelled(text, attachments.iter().filter(|file| picture_block(file).is_none()));
+fn user_blocks(text: &str, attachments: &[Attachment], sees: bool) -> Vec<Value> {
+    let (mut blocks, text) = split(text, attachments, sees);
     if !text.trim().is_empty() {
         blocks.push(text_block(&text));
     }
@@ -166,9 +200,8 @@ fn assistant_blocks(message: &RequestMessage, ids: &mut CallIds) -> Vec<Value> {
     if is_all_thinking { vec![] } else { blocks }
 }
 
-fn result_block(id: &str, text: &str, failed: bool, attachments: &[Attachment]) -> Value {
-    let text = encode::labelled(text, attachments.iter().filter(|file| picture_block(file).is_none()));
-    let pictures: Vec<Value> = attachments.iter().filter_map(picture_block).collect();
+fn result_block(id: &str, text: &str, attachments: &[Attachment], sees: bool) -> Map<String, Value> {
+    let (pictures, text) = split(text, attachments, sees);
     let mut block = Map::new();
     block.insert("type".into(), json!("tool_result"));
     block.insert("tool_use_id".into(), json!(id));
@@ -181,8 +214,5 @@ fn result_block(id: &str, text: &str, failed: bool, attachments: &[Attachment]) 
         let first = (!is_blank).then(|| text_block(&text));
         block.insert("content".into(), first.into_iter().chain(pictures).collect());
     }
-    if failed {
-        block.insert("is_error".into(), json!(true));
-    }
-    Value::Object(block)
+    block
 }
