@@ -68,7 +68,8 @@ fn reasoning_settings(profile: &Profile, mode: Mode, effort: Option<Effort>) -> 
     if let Some(effort) = effort {
         settings.insert("effort".into(), json!(effort.word()));
     }
-    if mode == Mode::Chat && reasons(profile) && effort != Some(Effort::None) {
+    let has_summary = reasons(profile) && effort != Some(Effort::None) && !profile.learnt.no_summary;
+    if mode == Mode::Chat && has_summary {
         settings.insert("summary".into(), json!("auto"));
     }
     settings

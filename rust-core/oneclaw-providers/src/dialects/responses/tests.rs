@@ -104,7 +104,10 @@ fn reasoning_is_asked_for_where_there_is_some() {
     let high = Some(json!({"effort": "high", "summary": "auto"}));
     assert_eq!(chat(&wanting(Some(Effort::Max))), (high, include.clone()));
     assert_eq!(chat(&wanting(Some(Effort::None))), (Some(json!({"effort": "none"})), include.clone()));
-    assert_eq!(chat(&samples::reasoning(&[])), (Some(json!({"summary": "auto"})), include));
+    assert_eq!(chat(&samples::reasoning(&[])), (Some(json!({"summary": "auto"})), include.clone()));
+    let mut silent = wanting(Some(Effort::Low));
+    silent.learnt.no_summary = true;
+    assert_eq!(chat(&silent), (Some(json!({"effort": "low"})), include));
     assert_eq!(chat(&samples::plain()), (None, None));
     assert_eq!(chat(&samples::unknown()), (None, None));
 }
