@@ -4,6 +4,7 @@ use crate::config::Offer;
 use crate::failure::Failure;
 use crate::lessons::{self, Size};
 use crate::live::Live;
+use crate::offered;
 use crate::session::Job;
 use crate::target::{self, Target};
 use oneclaw_context::plan::Summaries;
@@ -44,7 +45,8 @@ impl Chat {
             Offer::Only(these) => names.clone_from(these),
         }
         let fixed = Fixed::new(system, job.core.tools.specs(&names));
-        let mut target = target::of_session(&job.core, &job.session.id).await?;
+        let target = target::of_session(&job.core, &job.session.id).await?;
+        let mut target = offered::look_up(&job.core, target).await?;
         target.profile.conversation = Some(job.session.id.clone());
         target.heed_refusals(&job.session);
         Ok(Self { target, policy: job.core.policy(), fixed })

@@ -41,6 +41,8 @@ pub(crate) struct Core {
     pub policy: RwLock<Arc<Policy>>,
     pub limits: RwLock<HashMap<(String, String), ModelLimits>>,
     pub effort: RwLock<Option<Effort>>,
+    /// Addresses of services that were asked what their models hold.
+    pub looked_up: Mutex<HashSet<String>>,
     pub sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub tasks: Mutex<JoinSet<()>>,
     pub closing: Stop,
