@@ -2,6 +2,8 @@
 //! and as many that only sound like it.
 
 mod limits;
+mod overflow;
+mod refusals;
 
 use ProviderKind::{Anthropic, Gemini, OpenAi};
 use oneclaw_model::ProviderKind;
@@ -331,7 +333,8 @@ fn too_long_is_recognised_with_its_numbers() {
 
 #[test]
 fn an_answer_without_a_word_is_an_overflow_of_cerebras_only() {
-    let silent = |kind, host, status, body| response(kind, Failure { host, status, body, retry_after: None });
+    let silent =
+        |kind, host, status, body| response(kind, Failure { host, status, body, ..Failure::default() });
     for body in [&b""[..], b" \n", b"null"] {
         for status in [400, 413] {
             assert_eq!(silent(OpenAi, "api.cerebras.ai", status, body), overflow(None, None));
@@ -476,6 +479,12 @@ fn what_only_sounds_like_too_long_is_not() {
             ),
             ProviderError::OutputCap { limit: Some(8_192) },
         ),
+        (
+            OpenAi,
+            400,
+            openai("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", bad, Value::Null),
+            ProviderError::OutputCap { limit: Some(8_192) },
+        ),
         // Other things with similar words.
         (
             OpenAi,
@@ -496,8 +505,8 @@ fn what_only_sounds_like_too_long_is_not() {
         (
             OpenAi,
             400,
-            openai("Unsupported parameter: 'max_tokens'.", bad, json!("unsupported_parameter")),
-            invalid("Unsupported parameter: 'max_tokens'."),
+            openai("Unsupported parameter: 'temperature'.", bad, json!("unsupported_parameter")),
+            invalid("Unsupported parameter: 'temperature'."),
         ),
         (
             Gemini,

@@ -1,6 +1,8 @@
 //! The original app's file: made, migrated, refused. Real SQLite files throughout.
 
+use oneclaw_catalogue::Vendor;
 use oneclaw_model::Usage;
+use oneclaw_model::{PresetModel, ProviderKind};
 use oneclaw_store::survey::{SessionSurvey, survey};
 use oneclaw_store::{Change, Store, StoreError, examine};
 pub use oneclaw_tests::files::{Folder, version_1};
@@ -141,10 +143,21 @@ fn a_fresh_file_is_rooms_version_2_with_its_seeds() {
     );
     let models =
         ask(&store, "SELECT id || ' ' || source || ' ' || context_window_size FROM models ORDER BY id");
-    let mut expected: Vec<String> =
-        oneclaw_model::PRESET_MODELS.iter().map(|m| format!("{} PRESET {}", m.id, m.window)).collect();
+    let presets = PresetModel::all().map(|m| format!("{} PRESET {}", m.id, m.window));
+    let kinds = [ProviderKind::OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini];
+    let current = kinds.into_iter().flat_map(|kind| {
+        let vendor = Vendor::of(kind, "");
+        let vendor = if kind == ProviderKind::OpenAi { Vendor::OpenAi } else { vendor };
+        oneclaw_catalogue::current(kind).iter().map(move |id| {
+            let window = oneclaw_catalogue::find(vendor, id).unwrap().limits.window.unwrap();
+            format!("{id} PRESET {window}")
+        })
+    });
+    let mut expected: Vec<String> = presets.chain(current).collect();
     expected.sort();
     assert_eq!(models, expected);
+    let default = ask(&store, "SELECT id FROM models WHERE is_default");
+    assert_eq!(default, [oneclaw_catalogue::current(ProviderKind::OpenAi)[0]]);
     let agent = ask(&store, "SELECT id || ' ' || name || ' ' || tool_ids FROM agents");
     let tools = r#"["get_current_time","read_file","write_file","http_request"]"#;
     assert_eq!(agent, [format!("agent-general-assistant General Assistant {tools}")]);
@@ -168,7 +181,7 @@ fn a_version_1_file_is_migrated_and_keeps_every_row() {
     version_1(&path);
     let before = contents(&path);
     let bytes = fs::read(&path).unwrap();
-    let expected = Change { from: 1, to: 2, windows: 4, core_from: 0, core_to: 2 };
+    let expected = Change { from: 1, to: 2, windows: 4, core_from: 0, core_to: 3 };
     assert_eq!(examine(&path).unwrap(), expected);
     assert_eq!(fs::read(&path).unwrap(), bytes, "looking changes nothing");
 

@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn damaged_replies_are_an_error_or_a_reply(
         pick in any::<prop::sample::Index>(),
-        provider in 0usize..3,
+        provider in 0..PROVIDERS.len(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..3), 0..6),
         lengths in prop::collection::vec(1usize..400, 1..4),
     ) {
@@ -201,6 +201,8 @@ fn no_beginning_of_a_reply_is_taken_for_the_whole() {
     for (name, end) in [
         ("openai/text", "\"finish_reason\":\"stop\""),
         ("openai/tools-in-pieces", "\"finish_reason\":\"tool_calls\""),
+        ("responses/text", "\"total_tokens\":40}}}"),
+        ("responses/tools-in-parallel", "\"total_tokens\":40}}}"),
         ("anthropic/tools-in-parallel", "{\"type\":\"message_stop\"}"),
         ("gemini/thoughts", "\"finishReason\":\"STOP\""),
     ] {
@@ -233,6 +235,15 @@ fn openai_call(index: usize, arguments: &str) -> String {
     format!("data: {}\n\n", serde_json::json!({"choices": [{"delta": {"tool_calls": [call]}}]}))
 }
 
+fn responses_call(index: usize, arguments: &str) -> String {
+    let item = serde_json::json!({"type": "function_call", "call_id": format!("c{index}"), "name": "f"});
+    let start =
+        serde_json::json!({"type": "response.output_item.added", "output_index": index, "item": item});
+    let delta = serde_json::json!({"type": "response.function_call_arguments.delta", "output_index": index,
+        "delta": arguments});
+    format!("data: {start}\n\ndata: {delta}\n\n")
+}
+
 fn anthropic_call(index: usize, arguments: &str) -> String {
     let start = serde_json::json!({"type": "content_block_start", "index": index,
         "content_block": {"type": "tool_use", "id": format!("c{index}"), "name": "f", "input": {}}});
@@ -248,8 +259,9 @@ fn gemini_call(_: usize, arguments: &str) -> String {
 }
 
 type CallText = fn(usize, &str) -> String;
-const CALLS: [(Dialect, CallText, &str); 3] = [
+const CALLS: [(Dialect, CallText, &str); 4] = [
     (Dialect::ChatCompletions, openai_call, "data: [DONE]\n\n"),
+    (Dialect::Responses, responses_call, "data: {\"type\":\"response.completed\"}\n\n"),
     (Dialect::Messages, anthropic_call, "data: {\"type\":\"message_stop\"}\n\n"),
     (Dialect::GenerateContent, gemini_call, "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"),
 ];
@@ -317,7 +329,7 @@ fn lists_without_end_are_given_up() {
 fn deep_nesting_does_no_harm() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     for (dialect, _) in PROVIDERS.map(|(_, dialect)| (dialect, ())) {
-        for field in ["x", "error", "choices", "candidates", "delta", "usage"] {
+        for field in ["x", "error", "choices", "candidates", "delta", "usage", "item", "response"] {
             let decoded = whole(dialect, format!("data: {{\"{field}\":{deep}}}\n\n"));
             assert!(decoded.outcome.is_err());
         }

@@ -11,13 +11,12 @@ use crate::run::Run;
 use crate::send::{self, Start};
 use crate::session::{Core, Job, lock};
 use crate::stop::{Stop, Why};
-use crate::target;
 use crate::title::UNTITLED;
 use crate::turn;
 use oneclaw_context::Policy;
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Attachment, Effort, ModelLimits, Row};
-use oneclaw_providers::{Client, Endpoint, ListedModel, Timing};
+use oneclaw_providers::{Client, Timing};
 use oneclaw_store::messages::State;
 use oneclaw_store::queue::Queued;
 use oneclaw_store::{Connection, Store, Transaction, agents, catalogue, messages, queue, sessions};
@@ -59,6 +58,7 @@ impl Agent {
             policy: RwLock::new(Arc::new(config.policy)),
             limits: RwLock::new(HashMap::new()),
             effort: RwLock::new(None),
+            looked_up: Mutex::default(),
             sessions: Mutex::default(),
             tasks: Mutex::new(JoinSet::new()),
             closing: Stop::new(),
@@ -269,21 +269,6 @@ impl Agent {
         self.0.session(session).stop();
     }
 
-    /// The models a service lists.
-    pub async fn models(&self, provider_id: &str) -> Result<Vec<ListedModel>, Failure> {
-        self.check_open()?;
-        let (id, vault) = (provider_id.to_owned(), self.0.vault.clone());
-        let endpoint = self
-            .0
-            .blocking(move |store| {
-                let provider = store.read(|c| catalogue::provider(c, &id))?;
-                let key = target::vault_key(vault.as_ref(), &id)?;
-                Ok(Endpoint { kind: provider.kind, base_url: provider.base_url, key })
-            })
-            .await?;
-        Ok(self.0.client.models(&endpoint).await?)
-    }
-
     /// Stops all runs, waits for them, and lets go of the file as soon as nobody else holds it. A compaction that was cut
     /// short is found in [`Self::queued`].
     pub async fn close(&self) {
@@ -299,7 +284,7 @@ impl Agent {
 
     // ---- parts ----
 
-    fn check_open(&self) -> Result<(), Failure> {
+    pub(crate) fn check_open(&self) -> Result<(), Failure> {
         if self.0.closing.given().is_some() { Err(Failure::Closed) } else { Ok(()) }
     }
 

@@ -4,7 +4,8 @@ use crate::config::Offer;
 use crate::failure::Failure;
 use crate::lessons::{self, Size};
 use crate::live::Live;
-use crate::session::{Job, lock};
+use crate::offered;
+use crate::session::Job;
 use crate::target::{self, Target};
 use oneclaw_context::plan::Summaries;
 use oneclaw_context::{Fixed, Inputs, Moment, Plan, Policy, look, plan};
@@ -44,10 +45,10 @@ impl Chat {
             Offer::Only(these) => names.clone_from(these),
         }
         let fixed = Fixed::new(system, job.core.tools.specs(&names));
-        let mut target = target::of_session(&job.core, &job.session.id).await?;
+        let target = target::of_session(&job.core, &job.session.id).await?;
+        let mut target = offered::look_up(&job.core, target).await?;
         target.profile.conversation = Some(job.session.id.clone());
-        let refused = lock(&job.session.refused).clone();
-        target.refused = refused.filter(|(at, _)| *at == target.at()).map(|(_, window)| window);
+        target.heed_refusals(&job.session);
         Ok(Self { target, policy: job.core.policy(), fixed })
     }
 
@@ -105,12 +106,7 @@ impl Chat {
             learnt.window,
             learnt.factor,
         );
-        // The file keeps it for later; in this conversation it counts at once, also where the user or the service's own list
-        // says otherwise.
-        if let Some(window) = learnt.window.filter(|window| self.target.limits().window != Some(*window)) {
-            self.target.refused = Some(window);
-            *lock(&job.session.refused) = Some((self.target.at(), window));
-        }
+        self.target.learn_here(&job.session, learnt);
         self.learn(job, learnt).await
     }
 

@@ -153,6 +153,7 @@ impl Pass<'_> {
                         why = "the summary request was refused as too long".to_owned();
                         let window = target.limits().window;
                         target.learnt = lessons::of_refusal(target.learnt, window, size, limit, requested);
+                        target.learn_here(&self.job.session, target.learnt);
                         self.keep_learnt(chat, &target).await?;
                     }
                     Err(Unwritten::Failed(reason)) => {
@@ -325,6 +326,7 @@ impl Pass<'_> {
         if !writers.iter().any(|writer| writer.is_same_model(&chat.target)) {
             writers.push(chat.target.clone());
         }
+        writers.iter_mut().for_each(|writer| writer.heed_refusals(&self.job.session));
         Ok(writers)
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Core {
     pub policy: RwLock<Arc<Policy>>,
     pub limits: RwLock<HashMap<(String, String), ModelLimits>>,
     pub effort: RwLock<Option<Effort>>,
+    /// Addresses of services that were asked what their models hold.
+    pub looked_up: Mutex<HashSet<String>>,
     pub sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub tasks: Mutex<JoinSet<()>>,
     pub closing: Stop,
@@ -120,8 +122,8 @@ pub(crate) struct Session {
     at_work: Mutex<Vec<Stop>>,
     /// The last report on the size of a request.
     pub last_report: Mutex<Option<crate::lessons::Seen>>,
-    /// The window a service named when it refused a request of this conversation.
-    pub refused: Mutex<Option<(ModelAt, u64)>>,
+    /// The windows that refusals of requests of this conversation showed.
+    pub refused: Mutex<HashMap<ModelAt, u64>>,
     /// Whether the user was told that the window is unknown.
     pub was_warned: AtomicBool,
 }

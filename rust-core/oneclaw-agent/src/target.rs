@@ -3,12 +3,12 @@
 
 use crate::failure::Failure;
 use crate::ports::KeyVault;
-use crate::session::Core;
+use crate::session::{Core, Session, lock};
 use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
 use oneclaw_model::{ModelId, ModelLimits, PresetModel, Replay};
-use oneclaw_providers::{Adjustments, Endpoint, Profile};
+use oneclaw_providers::{Adjustments, Endpoint, ListedModel, Profile};
 use oneclaw_store::engine::{Learnt, ModelAt};
 use oneclaw_store::{Connection, Fault, Transaction, agents, catalogue, engine, sessions, settings};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,22 @@ pub(crate) struct Listed {
     pub sees: Option<bool>,
 }
 
+impl Listed {
+    /// What is kept of a model in a list.
+    pub fn of(model: &ListedModel) -> Self {
+        Self {
+            window: model.window,
+            input_limit: model.input_limit,
+            max_output: model.max_output,
+            sees: model.sees,
+        }
+    }
+
+    fn limits(self) -> ModelLimits {
+        ModelLimits { window: self.window, input_limit: self.input_limit, max_output: self.max_output }
+    }
+}
+
 impl Target {
     /// What the model can hold, as far as it is known.
     pub fn limits(&self) -> ModelLimits {
@@ -84,6 +100,20 @@ impl Target {
         }
         let longest = [limits.max_output, self.profile.learnt.max_output].into_iter().flatten().min();
         ModelLimits { max_output: longest, ..limits }
+    }
+
+    /// Keeps for this conversation what a refusal taught. In the file it is below the user's word and the service's list; here
+    /// it counts at once, or the request would be refused again.
+    pub fn learn_here(&mut self, session: &Session, learnt: Learnt) {
+        if let Some(window) = learnt.window {
+            lock(&session.refused).insert(self.at(), window);
+            self.refused = Some(window);
+        }
+    }
+
+    /// Heeds what earlier refusals taught this conversation.
+    pub fn heed_refusals(&mut self, session: &Session) {
+        self.refused = lock(&session.refused).get(&self.at()).copied();
     }
 
     pub fn calibration(&self) -> Calibration {
@@ -205,11 +235,7 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
         let facts = profile.facts.as_ref();
         let catalogue = facts.map(|facts| facts.limits).unwrap_or_default();
         let profile = Profile { listed_sees: listed.sees, ..profile };
-        let listed = ModelLimits {
-            window: listed.window,
-            input_limit: listed.input_limit,
-            max_output: listed.max_output,
-        };
+        let listed = listed.limits();
         Ok(Target {
             provider_id,
             model: model.as_str().into(),
@@ -277,11 +303,7 @@ pub fn known_limits(
     let listed: Listed = parsed(engine::notices(connection, &at)?.listed.as_deref());
     let facts = oneclaw_catalogue::find(Vendor::of(provider.kind, &provider.base_url), model);
     let claims = Claims {
-        listed: ModelLimits {
-            window: listed.window,
-            input_limit: listed.input_limit,
-            max_output: listed.max_output,
-        },
+        listed: listed.limits(),
         catalogue: facts.map(|facts| facts.limits).unwrap_or_default(),
         ..claims(connection, &provider.id, model, ModelLimits::default())?
     };

@@ -110,7 +110,7 @@ fn conversation(rows: usize) -> Conversation {
         let text = format!("Take number {index} to /data/part{index}.txt, {} EUR. ", index * 7).repeat(8);
         let body = match index % 2 {
             0 => Body::User { text, attachments: vec![] },
-            _ => Body::Assistant { text, thinking: None, model: None, usage: None },
+            _ => Body::Assistant { text, thinking: None, trace: None, model: None, usage: None },
         };
         let id = format!("m{index}").as_str().into();
         MeasuredRow::new(Message { id, created_at: index as i64, body })

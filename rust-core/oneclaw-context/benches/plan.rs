@@ -82,7 +82,8 @@ fn user() -> Body {
 
 /// The rows of endless turns: a question, a call with its result, an answer.
 fn turn_row(index: usize) -> MeasuredRow {
-    let reply = |text: String| Body::Assistant { text, thinking: None, model: None, usage: None };
+    let reply =
+        |text: String| Body::Assistant { text, thinking: None, trace: None, model: None, usage: None };
     let body = match index % ROWS_PER_TURN {
         0 => user(),
         1 => reply(String::new()),

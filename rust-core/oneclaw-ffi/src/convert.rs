@@ -342,13 +342,13 @@ pub(crate) fn model_in(model: &Model) -> catalogue::Model {
     }
 }
 
-impl From<oneclaw_providers::ListedModel> for ListedModel {
-    fn from(listed: oneclaw_providers::ListedModel) -> Self {
+impl From<oneclaw_agent::Offered> for ListedModel {
+    fn from(offered: oneclaw_agent::Offered) -> Self {
         Self {
-            id: listed.id,
-            display_name: listed.name,
-            window: listed.window.map(size),
-            max_output: listed.max_output.map(size),
+            id: offered.id,
+            display_name: offered.name,
+            window: offered.limits.window.map(size),
+            max_output: offered.limits.max_output.map(size),
         }
     }
 }

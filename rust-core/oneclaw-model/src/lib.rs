@@ -11,7 +11,9 @@ pub mod usage;
 
 pub use ids::{CallId, MessageId, ModelId};
 pub use message::{Attachment, Body, Message, Piece, Thinking, ToolStatus, Trace};
-pub use model::{Dialect, Effort, ModelLimits, PRESET_MODELS, PresetModel, ProviderKind, Replay};
+pub use model::{
+    CORRECTED_MODEL, Dialect, Effort, ModelLimits, PRESET_MODELS, PresetModel, ProviderKind, Replay,
+};
 pub use request::{Call, Part, Request, RequestMessage};
 pub use row::Row;
 pub use tool::ToolSpec;

@@ -152,13 +152,22 @@ pub struct PresetModel {
 impl PresetModel {
     /// The preset of that name.
     pub fn find(id: &str) -> Option<&'static Self> {
-        PRESET_MODELS.iter().find(|m| m.id == id)
+        Self::all().find(|m| m.id == id)
+    }
+
+    /// The presets, and the corrected one.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        PRESET_MODELS.iter().chain([&CORRECTED_MODEL])
     }
 }
 
 const fn preset(id: &'static str, provider: ProviderKind, window: u64, max_output: u64) -> PresetModel {
     PresetModel { id, provider, window, max_output }
 }
+
+/// What the source documents mean by `claude-haiku-3-5-20241022`, which no service ever knew.
+pub const CORRECTED_MODEL: PresetModel =
+    preset("claude-3-5-haiku-20241022", ProviderKind::Anthropic, 200_000, 8_192);
 
 /// The union of the lists in RFC-011 and FEAT-011.
 pub const PRESET_MODELS: [PresetModel; 14] = [

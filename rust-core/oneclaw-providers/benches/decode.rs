@@ -5,7 +5,7 @@
 
 mod support;
 
-use oneclaw_model::ProviderKind;
+use oneclaw_model::Dialect;
 use oneclaw_providers::{Decoder, StreamEvent};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -22,16 +22,17 @@ fn main() {
         return;
     }
     let replies = [
-        ("openai", ProviderKind::OpenAi, openai()),
-        ("anthropic", ProviderKind::Anthropic, anthropic()),
-        ("gemini", ProviderKind::Gemini, gemini()),
+        ("openai", Dialect::ChatCompletions, openai()),
+        ("responses", Dialect::Responses, responses()),
+        ("anthropic", Dialect::Messages, anthropic()),
+        ("gemini", Dialect::GenerateContent, gemini()),
     ];
-    for (name, kind, payloads) in replies {
-        let body = body(kind, &payloads);
+    for (name, dialect, payloads) in replies {
+        let body = body(dialect, &payloads);
         let chunks = chunks(&body);
         let (mut decoding, mut parsing) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            decoding.push(timed(|| decode(kind, &chunks)));
+            decoding.push(timed(|| decode(dialect, &chunks)));
             parsing.push(timed(|| parse(&payloads)));
         }
         let [decoding, parsing] = [decoding, parsing].map(|mut times| median(&mut times).as_secs_f64());
@@ -51,8 +52,8 @@ fn main() {
     }
 }
 
-fn decode(kind: ProviderKind, chunks: &[&[u8]]) {
-    let mut decoder = Decoder::new(kind);
+fn decode(dialect: Dialect, chunks: &[&[u8]]) {
+    let mut decoder = Decoder::new(dialect);
     let mut out = Vec::new();
     let mut stopped = false;
     for chunk in chunks {
@@ -146,6 +147,35 @@ fn openai() -> Vec<String> {
     payloads
 }
 
+fn responses() -> Vec<String> {
+    let mut payloads = Vec::new();
+    for piece in 0..PIECES {
+        let (kind, index, delta) = if is_thinking(piece) {
+            ("reasoning_summary_text", 0, token(piece))
+        } else if is_argument(piece) {
+            ("function_call_arguments", 2 + call(piece), argument(piece))
+        } else {
+            ("output_text", 1, token(piece))
+        };
+        if starts_call(piece) {
+            let item = json!({"type": "function_call", "id": format!("fc_{piece}"),
+                "call_id": format!("call_{piece}"), "name": "write_file", "arguments": ""});
+            payloads.push(format!(
+                r#"{{"type":"response.output_item.added","output_index":{index},"item":{item}}}"#
+            ));
+        }
+        let delta = json!(delta);
+        payloads.push(format!(
+            r#"{{"type":"response.{kind}.delta","sequence_number":{piece},"item_id":"msg_68af4030baa48193","output_index":{index},"content_index":0,"delta":{delta},"logprobs":[],"obfuscation":"aB3xYq"}}"#
+        ));
+    }
+    let usage = json!({"input_tokens": 5000, "output_tokens": 20000, "total_tokens": 25000});
+    payloads.push(format!(
+        r#"{{"type":"response.completed","response":{{"status":"completed","output":[],"usage":{usage}}}}}"#
+    ));
+    payloads
+}
+
 fn anthropic() -> Vec<String> {
     let start = json!({"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant",
         "content": [], "usage": {"input_tokens": 5000, "output_tokens": 1}}});
@@ -198,19 +228,22 @@ fn gemini() -> Vec<String> {
     payloads
 }
 
-fn body(kind: ProviderKind, payloads: &[String]) -> Vec<u8> {
+fn body(dialect: Dialect, payloads: &[String]) -> Vec<u8> {
     let mut body = String::new();
     for payload in payloads {
-        match kind {
-            ProviderKind::OpenAi => body.extend(["data: ", payload, "\n\n"]),
-            ProviderKind::Anthropic => {
-                // Nearly all events have this name, and the payload's own type counts.
+        // Nearly all events of a dialect have one name, and the payload's own type counts.
+        match dialect {
+            Dialect::ChatCompletions => body.extend(["data: ", payload, "\n\n"]),
+            Dialect::Responses => {
+                body.extend(["event: response.output_text.delta\ndata: ", payload, "\n\n"]);
+            }
+            Dialect::Messages => {
                 body.extend(["event: content_block_delta\ndata: ", payload, "\n\n"]);
             }
-            ProviderKind::Gemini => body.extend(["data: ", payload, "\r\n\r\n"]),
+            Dialect::GenerateContent => body.extend(["data: ", payload, "\r\n\r\n"]),
         }
     }
-    if kind == ProviderKind::OpenAi {
+    if dialect == Dialect::ChatCompletions {
         body.push_str("data: [DONE]\n\n");
     }
     body.into_bytes()

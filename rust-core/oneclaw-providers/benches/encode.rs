@@ -59,7 +59,7 @@ fn request() -> Request {
         });
         messages.push(RequestMessage::Assistant {
             text: String::new(),
-            thinking: vec![],
+            trace: vec![],
             calls: vec![call.clone()],
         });
         messages.push(RequestMessage::ToolResult {
@@ -71,7 +71,7 @@ fn request() -> Request {
         });
         messages.push(RequestMessage::Assistant {
             text: "Take the early one. ".repeat(20),
-            thinking: vec![],
+            trace: vec![],
             calls: vec![],
         });
     }

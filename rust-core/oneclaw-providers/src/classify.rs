@@ -3,9 +3,10 @@
 //! Decides by status, by the error's own code and by its wording, the things that only sound like an overflow first.
 //! Decides nothing about what happens then.
 
+use crate::refusal::{self, Said};
 use crate::wording::{self, Numbers};
-use crate::{ProviderError, address, detail};
-use oneclaw_model::ProviderKind;
+use crate::{ProviderError, Unsupported, address, detail};
+use oneclaw_model::{Dialect, ProviderKind};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ const SILENT_HOSTS: [&str; 1] = ["cerebras.ai"];
 pub struct Failure<'a> {
     /// The service's host.
     pub host: &'a str,
+    /// The dialect that was spoken; `None` where something else than a reply was asked for.
+    pub dialect: Option<Dialect>,
     /// The HTTP status.
     pub status: u16,
     /// What the `Retry-After` header asks for.
@@ -47,7 +50,8 @@ pub fn response(kind: ProviderKind, failure: Failure<'_>) -> ProviderError {
             code => format!("HTTP {}, {code}", failure.status),
         };
     }
-    report.classify(Some(failure.status), failure.retry_after)
+    let asked = Asked { host: failure.host, dialect: failure.dialect };
+    report.classify(asked, Some(failure.status), failure.retry_after)
 }
 
 /// What an error object inside a successful answer means: the whole event or the object in it.
@@ -58,7 +62,14 @@ pub fn in_stream(kind: ProviderKind, error: &Value) -> ProviderError {
         report.message = format!("error in the stream: {code}");
     }
     let status = report.number.or_else(|| status_of(kind, &report.code));
-    report.classify(status, None)
+    report.classify(Asked::default(), status, None)
+}
+
+/// Who was asked, and how, as far as that is known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked<'a> {
+    host: &'a str,
+    dialect: Option<Dialect>,
 }
 
 /// Whether a service seems to have cut the prompt without a word: it counted less than half of what was expected, or
@@ -77,6 +88,8 @@ struct Report {
     message: String,
     /// Its code, type and status, as far as they are words.
     code: String,
+    /// The parameter it is about, if it names one.
+    param: String,
     /// Its code, where that is an HTTP status.
     number: Option<u16>,
     /// Numbers that stand in fields of their own.
@@ -103,6 +116,12 @@ impl Report {
                 message = match from.get(key) {
                     Some(Value::String(text)) => text.clone(),
                     Some(Value::Array(list)) => complaints(list),
+                    // Mistral
+                    Some(Value::Object(inner)) => inner
+                        .get("detail")
+                        .and_then(Value::as_array)
+                        .map(|list| complaints(list))
+                        .unwrap_or_default(),
                     _ => String::new(),
                 };
             }
@@ -111,7 +130,8 @@ impl Report {
         if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
             message = if message.is_empty() { raw.to_owned() } else { format!("{message}: {raw}") };
         }
-        let codes = ["code", "type", "status", "__type"].map(|key| text(error, key));
+        let mut codes = ["code", "type", "status", "__type"].map(|key| text(error, key)).to_vec();
+        codes.push(error.get("details").map(|details| text(details, "error_code")).unwrap_or_default());
         let is_word = |code: &&String| !code.is_empty();
         let number = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
         let field = |key: &str| error.get(key).and_then(Value::as_u64);
@@ -124,6 +144,7 @@ impl Report {
         Self {
             message: message.chars().take(MOST_WORDS).collect(),
             code: codes.iter().filter(is_word).cloned().collect::<Vec<_>>().join(" "),
+            param: text(error, "param"),
             number: number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..600).contains(n)),
             numbers: Numbers { limit: field("n_ctx"), requested: field("n_prompt_tokens") },
             retry_after: delay.and_then(duration),
@@ -132,7 +153,7 @@ impl Report {
     }
 
     /// `status` is `None` inside a stream, where no code says which it would have been.
-    fn classify(self, status: Option<u16>, retry_after: Option<Duration>) -> ProviderError {
+    fn classify(self, asked: Asked<'_>, status: Option<u16>, retry_after: Option<Duration>) -> ProviderError {
         // On lines of their own, so that neither goes on in the other.
         let text = format!("{}\n{}", self.message, self.code).to_lowercase();
         let detail = detail::clean(&self.message);
@@ -140,7 +161,15 @@ impl Report {
         let has = |wordings: &[&str]| wording::has(wordings, &text);
         // What names its time or its credit is meant so, whatever the status; the rest only where the request is at fault.
         let is_limit = has(&wording::QUOTA) || has(&wording::PER_DAY) || has(&wording::PER_TIME);
-        let is_rate = has(&wording::RATE);
+        let is_rate = has(&wording::RATE) && !has(&wording::NOT_RATE);
+        let refused = |detail: &String| {
+            let what = self.unsupported(asked, status, &text)?;
+            Some(ProviderError::Unsupported { what, detail: detail.clone() })
+        };
+        // A path, an ability or an item that is not there comes with the status of a model that is not there.
+        if let Some(error) = refused(&detail).filter(|_| matches!(status, Some(404 | 405 | 501))) {
+            return error;
+        }
         match status.unwrap_or_default() {
             _ if text.contains("model_not_found") => return ProviderError::ModelNotFound { detail },
             402 => return ProviderError::Quota { detail },
@@ -149,7 +178,9 @@ impl Report {
             }
             403 if is_limit || is_rate => return self.too_much(&text, wait, detail),
             401 | 403 => return ProviderError::Auth { detail },
-            404 if has(&wording::MODEL) || has(&wording::MODEL_ANYWHERE) => {
+            404 | 410
+                if has(&wording::MODEL) || has(&wording::MODEL_ANYWHERE) || has(&wording::MODEL_GONE) =>
+            {
                 return ProviderError::ModelNotFound { detail };
             }
             404 => return ProviderError::InvalidRequest { detail },
@@ -185,23 +216,43 @@ impl Report {
             if is_rate {
                 return ProviderError::Overloaded { detail, retry_after: wait };
             }
-            if has(&wording::REFUSED) && !is_own_fault {
+            if (has(&wording::REFUSED) || self.has_code(&wording::REFUSED_CODES)) && !is_own_fault {
                 return ProviderError::Refused { detail };
             }
         }
         if let Some(numbers) = self.overflow(&text) {
             return ProviderError::ContextOverflow { limit: numbers.limit, requested: numbers.requested };
         }
+        if let Some(error) = refused(&detail) {
+            return error;
+        }
         match status {
             Some(413) => ProviderError::TooManyBytes { detail },
             None | Some(500..) => ProviderError::Overloaded { detail, retry_after: wait },
-            Some(_) if has(&wording::MODEL_ANYWHERE) => ProviderError::ModelNotFound { detail },
+            Some(_) if has(&wording::MODEL_ANYWHERE) || has(&wording::MODEL_GONE) => {
+                ProviderError::ModelNotFound { detail }
+            }
             Some(_) => ProviderError::InvalidRequest { detail },
         }
     }
 
+    fn has_code(&self, codes: &[&str]) -> bool {
+        self.code.split(' ').any(|code| codes.contains(&code))
+    }
+
     fn is_coded_overflow(&self) -> bool {
-        self.code.split(' ').any(|code| wording::OVERFLOW_CODES.contains(&code))
+        self.has_code(&wording::OVERFLOW_CODES)
+    }
+
+    /// A part of the request that is not taken, where something else can be tried. Only where the service has looked at the
+    /// request: a status that says otherwise settles it.
+    fn unsupported(&self, asked: Asked<'_>, status: Option<u16>, text: &str) -> Option<Unsupported> {
+        if !matches!(status, None | Some(400 | 404 | 405 | 415 | 422 | 500 | 501)) {
+            return None;
+        }
+        let param = self.param.to_lowercase();
+        let Asked { host, dialect } = asked;
+        refusal::unsupported(Said { text, param: &param, status, host, dialect })
     }
 
     /// Too long for the window, and the numbers that say how much.
@@ -249,44 +300,72 @@ fn complaints(list: &[Value]) -> String {
 
 /// The status that an error of that name would have come with.
 fn status_of(kind: ProviderKind, code: &str) -> Option<u16> {
-    let has = |names: &[&str]| code.split(' ').any(|word| names.contains(&word));
-    let by_name = match kind {
-        ProviderKind::Anthropic => [
-            (&["invalid_request_error"][..], 400),
-            (&["authentication_error"], 401),
-            (&["billing_error"], 402),
-            (&["permission_error"], 403),
-            (&["not_found_error"], 404),
-            (&["request_too_large"], 413),
-            (&["rate_limit_error"], 429),
-            (&["timeout_error"], 504),
-            (&["overloaded_error"], 529),
-        ],
-        ProviderKind::OpenAi => [
-            (&["invalid_request_error", "BadRequestError", "exceed_context_size_error"][..], 400),
-            (&["invalid_api_key", "authentication_error", "AuthenticationError"], 401),
-            (&["insufficient_quota", "billing_hard_limit_reached"], 429),
-            (&["permission_error", "PermissionDeniedError"], 403),
-            (&["NotFoundError", "not_found_error"], 404),
-            (&["context_length_exceeded"], 400),
-            (&["rate_limit_exceeded", "rate_limit_error", "RateLimitError", "tokens", "requests"], 429),
-            (&["timeout", "timeout_error"], 504),
-            (&["overloaded_error", "engine_overloaded"], 529),
-        ],
-        ProviderKind::Gemini => [
-            (&["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"][..], 400),
-            (&["UNAUTHENTICATED"], 401),
-            (&["PERMISSION_DENIED"], 403),
-            (&["NOT_FOUND"], 404),
-            (&["RESOURCE_EXHAUSTED"], 429),
-            (&["INTERNAL", "UNKNOWN"], 500),
-            (&["UNAVAILABLE"], 503),
-            (&["DEADLINE_EXCEEDED"], 504),
-            (&["CANCELLED"], 500),
-        ],
+    let names: &[(&[&str], u16)] = match kind {
+        ProviderKind::Anthropic => &ANTHROPIC_STATUSES,
+        ProviderKind::OpenAi => &OPENAI_STATUSES,
+        ProviderKind::Gemini => &GEMINI_STATUSES,
     };
-    by_name.into_iter().find(|(names, _)| has(names)).map(|(_, status)| status)
+    let has = |names: &[&str]| code.split(' ').any(|word| names.contains(&word));
+    names.iter().find(|(names, _)| has(names)).map(|(_, status)| *status)
 }
+
+const ANTHROPIC_STATUSES: [(&[&str], u16); 9] = [
+    (&["invalid_request_error"], 400),
+    (&["authentication_error"], 401),
+    (&["billing_error"], 402),
+    (&["permission_error"], 403),
+    (&["not_found_error"], 404),
+    (&["request_too_large"], 413),
+    (&["rate_limit_error"], 429),
+    (&["timeout_error"], 504),
+    (&["overloaded_error"], 529),
+];
+
+/// OpenAI's and compatible servers' names for a request that is at fault. Those of pictures come only inside a stream.
+const BAD_REQUEST: [&str; 16] = [
+    "invalid_request_error",
+    "BadRequestError",
+    "exceed_context_size_error",
+    "invalid_prompt",
+    "invalid_image",
+    "invalid_image_format",
+    "invalid_base64_image",
+    "invalid_image_url",
+    "image_too_large",
+    "image_too_small",
+    "image_parse_error",
+    "image_file_too_large",
+    "image_file_not_found",
+    "failed_to_download_image",
+    "unsupported_image_media_type",
+    "empty_image_file",
+];
+
+/// Codes of a failed reply in Responses stand here too, but for those that [`wording`] knows.
+const OPENAI_STATUSES: [(&[&str], u16); 10] = [
+    (&BAD_REQUEST, 400),
+    (&["invalid_api_key", "authentication_error", "AuthenticationError"], 401),
+    (&["insufficient_quota", "billing_hard_limit_reached"], 429),
+    (&["permission_error", "PermissionDeniedError"], 403),
+    (&["NotFoundError", "not_found_error"], 404),
+    (&["context_length_exceeded"], 400),
+    (&["rate_limit_exceeded", "rate_limit_error", "RateLimitError", "tokens", "requests"], 429),
+    (&["timeout", "timeout_error"], 504),
+    (&["overloaded_error", "engine_overloaded"], 529),
+    (&["server_error"], 500),
+];
+
+const GEMINI_STATUSES: [(&[&str], u16); 9] = [
+    (&["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"], 400),
+    (&["UNAUTHENTICATED"], 401),
+    (&["PERMISSION_DENIED"], 403),
+    (&["NOT_FOUND"], 404),
+    (&["RESOURCE_EXHAUSTED"], 429),
+    (&["INTERNAL", "UNKNOWN"], 500),
+    (&["UNAVAILABLE"], 503),
+    (&["DEADLINE_EXCEEDED"], 504),
+    (&["CANCELLED"], 500),
+];
 
 /// The words of a body that is no JSON: a page's title, or the text itself.
 fn page_title(body: &str) -> String {

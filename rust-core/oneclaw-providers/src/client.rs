@@ -121,7 +121,7 @@ impl Client {
         log::debug!("asking {} at {} ({mode:?})", profile.model, address.host());
         let dialect = profile.dialect(endpoint);
         let continuation = dialects::continuation(dialect, &encoded).map(Arc::new);
-        let outgoing = Arc::new(Outgoing::post(endpoint, url, &encoded.body)?);
+        let outgoing = Arc::new(Outgoing::post(endpoint, url, &encoded.body)?.speaking(dialect));
         Ok(Question { outgoing, dialect, mode, continuation })
     }
 

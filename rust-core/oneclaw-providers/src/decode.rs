@@ -296,7 +296,7 @@ impl Reader {
                 Ok(Flow::More)
             }
             Self::ChatCompletions(reader) => reader.read(json::parse(data, &mut spare)?, data, out),
-            Self::Responses(reader) => reader.read(event.name, json::parse(data, &mut spare)?, out),
+            Self::Responses(reader) => reader.read(event.name, json::parse(data, &mut spare)?, data, out),
             Self::Messages(reader) => reader.read(event.name, json::parse(data, &mut spare)?, out),
             Self::GenerateContent(reader) => reader.read(json::parse(data, &mut spare)?, out),
         }

@@ -113,11 +113,16 @@ impl Draft {
         }
     }
 
-    /// The reply is over.
-    pub(crate) fn stop(&mut self, reason: StopReason, out: &mut Vec<StreamEvent>) {
+    /// All calls are complete.
+    pub(crate) fn complete_all(&mut self, out: &mut Vec<StreamEvent>) {
         for call in &mut self.calls {
             call.complete(None, out);
         }
+    }
+
+    /// The reply is over.
+    pub(crate) fn stop(&mut self, reason: StopReason, out: &mut Vec<StreamEvent>) {
+        self.complete_all(out);
         // Some services say "stop" whether or not there are calls.
         let reason = match reason {
             StopReason::End if !self.calls.is_empty() => StopReason::ToolUse,

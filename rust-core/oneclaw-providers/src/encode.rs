@@ -129,6 +129,24 @@ pub(crate) fn picture<'a>(file: &'a Attachment, types: &[&str]) -> Option<&'a st
     types.contains(&file.mime.as_str()).then_some(data)
 }
 
+/// Pictures that OpenAI's models see.
+pub(crate) const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A picture as an address that holds its bytes, as OpenAI's dialects want it.
+pub(crate) fn picture_url(file: &Attachment) -> Option<String> {
+    let data = picture(file, &PICTURES)?;
+    Some(format!("data:{};base64,{data}", file.mime))
+}
+
+/// A call's arguments as JSON text: as the model wrote them, if they are an object. Several servers parse the text and
+/// fail on anything else.
+pub(crate) fn arguments_text(text: &str) -> String {
+    match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => Value::Object(arguments(text)).to_string(),
+    }
+}
+
 /// A call's arguments as an object. Text that is none stands in one, so that the model still sees what it wrote.
 pub(crate) fn arguments(text: &str) -> Map<String, Value> {
     match serde_json::from_str(text) {
@@ -226,17 +244,18 @@ impl CallIds {
 
 /// Nine letters and digits, which every service takes (Mistral no others), made of the id alone.
 fn made_up(id: &str, attempt: u64) -> String {
-    // FNV-1a: std's hasher may change between versions, and ids must not.
-    let bytes = id.bytes().chain(attempt.to_le_bytes());
-    let mut hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let mut hash = fingerprint(id.bytes().chain(attempt.to_le_bytes()));
     let mut out = String::new();
     for _ in 0..9 {
         out.push(char::from_digit((hash % 36) as u32, 36).unwrap_or('0'));
         hash /= 36;
     }
     out
+}
+
+/// FNV-1a: std's hasher may change between versions, and what is made of this may not.
+pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

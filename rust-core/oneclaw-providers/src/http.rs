@@ -6,7 +6,7 @@ use crate::address::{Address, Cleartext, Endpoint};
 use crate::classify::{self, Failure};
 use crate::retry::Failed;
 use crate::{ApiKey, ProviderError, detail, redact, retry};
-use oneclaw_model::ProviderKind;
+use oneclaw_model::{Dialect, ProviderKind};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Request, Response, Url};
 use std::error::Error;
@@ -71,6 +71,8 @@ pub(crate) struct Outgoing {
     request: Request,
     is_loopback: bool,
     kind: ProviderKind,
+    /// Which dialect it is in, where a reply is asked for.
+    dialect: Option<Dialect>,
     key: Option<ApiKey>,
     bytes: usize,
 }
@@ -150,7 +152,8 @@ impl Http {
             None => body,
         };
         let host = outgoing.request.url().host_str().unwrap_or_default();
-        let error = classify::response(outgoing.kind, Failure { host, status, retry_after, body: &body });
+        let failure = Failure { host, dialect: outgoing.dialect, status, retry_after, body: &body };
+        let error = classify::response(outgoing.kind, failure);
         outgoing.redacted(error)
     }
 
@@ -213,7 +216,13 @@ impl Outgoing {
                 .insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
             *request.body_mut() = Some(body.into());
         }
-        Ok(Self { request, is_loopback, kind: endpoint.kind, key: endpoint.key.clone(), bytes })
+        let (kind, key) = (endpoint.kind, endpoint.key.clone());
+        Ok(Self { request, is_loopback, kind, dialect: None, key, bytes })
+    }
+
+    /// The same request, known to ask for a reply in that dialect: what a refusal means depends on it.
+    pub fn speaking(self, dialect: Dialect) -> Self {
+        Self { dialect: Some(dialect), ..self }
     }
 
     /// The same request with one more field in its body, which has to be a JSON object that is not empty. `None` where
@@ -224,7 +233,14 @@ impl Outgoing {
         let body = format!("{body},{}:{}}}", serde_json::json!(name), serde_json::json!(value));
         let bytes = body.len();
         *request.body_mut() = Some(body.into());
-        Some(Self { request, is_loopback: self.is_loopback, kind: self.kind, key: self.key.clone(), bytes })
+        Some(Self {
+            request,
+            is_loopback: self.is_loopback,
+            kind: self.kind,
+            dialect: self.dialect,
+            key: self.key.clone(),
+            bytes,
+        })
     }
 
     /// The error without the key it may repeat.

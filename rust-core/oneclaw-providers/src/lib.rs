@@ -17,6 +17,7 @@ pub mod models;
 mod profile;
 mod reasoning;
 mod redact;
+mod refusal;
 pub mod retry;
 pub mod sse;
 mod wording;

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 /// Too long for the window. The more numbers a wording has, the further up it stands.
-pub(crate) const OVERFLOW: [&str; 36] = [
+pub(crate) const OVERFLOW: [&str; 55] = [
     // Anthropic
     "prompt is too long: {requested} tokens > {limit} maximum",
     "input length and `max_tokens` exceed context limit: {requested} + {plus} > {limit}",
@@ -18,11 +18,28 @@ pub(crate) const OVERFLOW: [&str; 36] = [
     "is too large: {plus}. this model's maximum context length is {limit} tokens and your request has {requested} input tokens",
     "maximum context length is {limit} tokens. however, your messages resulted in {requested} tokens",
     "maximum context length is {limit} tokens. however, your prompt contains{*}{requested} input tokens",
+    "maximum context length is {limit} tokens. however, your request has {requested} input tokens",
+    "maximum context length is {limit} tokens. however, you requested {plus} output tokens and your prompt contains{*}{requested} input tokens",
     "maximum context length is {limit} tokens. however, you requested about {requested} tokens",
     "maximum context length is {limit} tokens. however, you requested {requested} tokens",
     "maximum context length is {limit} tokens, however you requested {requested} tokens",
+    "maximum context length of {limit} tokens. you requested a total of {requested} tokens",
+    "input tokens exceed the configured limit of {limit} tokens. your messages resulted in {requested} tokens",
+    "input tokens exceed the configured limit of {limit}",
     "maximum context length is {limit}",
     "maximum context length of {limit}",
+    // Together and SGLang, Poolside, Bedrock, TGI, Cohere, and servers whose names are not known
+    "the input ({requested} tokens) is longer than the model's context length ({limit} tokens)",
+    "input length ({requested}) exceeds model's maximum context length ({limit})",
+    "input length {requested} exceeds the maximum allowed input length of {limit}",
+    "prompt tokens ({requested}) exceed model maximum ({limit})",
+    "`inputs` tokens + `max_new_tokens` must be <= {limit}. given: {requested} `inputs` tokens and {plus} `max_new_tokens`",
+    "`inputs` tokens + `max_new_tokens` must be <= {limit}",
+    "`inputs` must have less than {limit} tokens. given: {requested}",
+    "total number of tokens in the prompt cannot exceed {limit} tokens - received {requested}",
+    "total number of tokens in the prompt cannot exceed {limit}",
+    "too many tokens: size limit exceeded by",
+    "input too long: {requested} input tokens, limit is {limit}",
     // Gemini
     "input token count ({requested}) exceeds the maximum number of tokens allowed ({limit})",
     "input token count exceeds the maximum number of tokens allowed {limit}",
@@ -57,6 +74,9 @@ pub(crate) const OVERFLOW: [&str; 36] = [
     "context window exceeds limit",
     "prompt exceeds max length",
     "prompt is too long",
+    "prompt too long",
+    "context window exceeded for given call",
+    "contextwindowexceedederror",
 ];
 
 /// Copilot's short form. Anything can exceed a limit, so what stands before it counts too: see [`bare_overflow`].
@@ -69,21 +89,24 @@ const BARE_SUBJECTS: [&str; 7] =
 /// No model has a smaller window; smaller limits are limits of something else.
 const LEAST_WINDOW: u64 = 512;
 
-/// Error codes and types that say the same.
-pub(crate) const OVERFLOW_CODES: [&str; 4] = [
+/// Error codes and types that say the same; the number is z.ai's.
+pub(crate) const OVERFLOW_CODES: [&str; 5] = [
     "context_length_exceeded",
     "exceed_context_size_error",
     "context_window_exceeded",
     "ContextWindowExceededError",
+    "1261",
 ];
 
 /// More output asked for than the model can give.
-pub(crate) const OUTPUT_CAP: [&str; 5] = [
+pub(crate) const OUTPUT_CAP: [&str; 7] = [
     "max_tokens: {requested} > {limit}, which is the maximum allowed number of output tokens",
     "is too large: {requested}. this model supports at most {limit} completion tokens",
     "maximum allowed number of output tokens",
     "output tokens, but the maximum is {limit}",
     "`max_tokens` must be less than or equal to `{limit}`",
+    "valid range of max_tokens is [{}, {limit}]",
+    "range of max_tokens should be [{}, {limit}]",
 ];
 
 /// Gemini names the first number that is too high.
@@ -93,8 +116,9 @@ pub(crate) const OUTPUT_CAP_EXCLUSIVE: [&str; 2] = [
 ];
 
 /// Bytes, not tokens.
-pub(crate) const BYTES: [&str; 6] = [
+pub(crate) const BYTES: [&str; 7] = [
     "request_too_large",
+    "image_file_too_large",
     "maximum allowed number of bytes",
     "request payload size exceeds the limit",
     "exceeds the limit of {bytes}",
@@ -107,7 +131,7 @@ pub(crate) const FIELD: [&str; 2] = ["string too long", "string_above_max_length
 
 /// What was paid for, or allowed for a day or month, is used up. The word "billing" alone says nothing: links to a
 /// page of that name stand below rate limits too.
-pub(crate) const QUOTA: [&str; 16] = [
+pub(crate) const QUOTA: [&str; 20] = [
     "insufficient_quota",
     "exceeded your current quota",
     "quota exceeded",
@@ -118,6 +142,10 @@ pub(crate) const QUOTA: [&str; 16] = [
     "billing hard limit",
     "billing_not_active",
     "specified api usage limits",
+    "spend limit",
+    "spending limit",
+    "spend cap",
+    "monthly usage limit",
     "credit balance",
     "insufficient credits",
     "insufficient balance",
@@ -140,6 +168,10 @@ pub(crate) const RATE: [&str; 8] = [
     "resource_exhausted",
     "resource exhausted",
 ];
+
+/// What only sounds like it: Cohere's words for a prompt that is too long.
+pub(crate) const NOT_RATE: [&str; 2] =
+    ["too many tokens: total number of tokens in the prompt", "too many tokens: size limit exceeded by"];
 
 /// The short time is named, which settles it.
 pub(crate) const PER_TIME: [&str; 8] =
@@ -178,6 +210,28 @@ pub(crate) const MODEL_ANYWHERE: [&str; 5] = [
     "is not a valid model id",
     "no endpoints found for",
 ];
+
+/// Models that were switched off.
+pub(crate) const MODEL_GONE: [&str; 14] = [
+    "model_decommissioned",
+    "model_deprecated",
+    "the model {*}has been deprecated",
+    "the model {*}has been decommissioned",
+    "the model {*}has been retired",
+    "the model {*}has been shut down",
+    "the model {*}has been sunset",
+    "the model {*}has been discontinued",
+    "this model has been deprecated",
+    "this model has been retired",
+    "this model has been shut down",
+    "this model is no longer available",
+    "the model {*}is no longer available",
+    "models/{*}is no longer available",
+];
+
+/// Codes of a failed reply in Responses that say the same as the wordings below.
+pub(crate) const REFUSED_CODES: [&str; 4] =
+    ["invalid_prompt", "bio_policy", "misalignment_policy_violation", "image_content_policy_violation"];
 
 /// A filter before the model declined, in an answer that is a bad request.
 pub(crate) const REFUSED: [&str; 4] = [

@@ -1,7 +1,7 @@
 //! The steps from one schema version to the next. A step is SQL in a file, and never edited once shipped.
 
 use crate::seed;
-use oneclaw_model::PRESET_MODELS;
+use oneclaw_model::PresetModel;
 use rusqlite::{Connection, Transaction};
 
 /// The newest schema version.
@@ -148,7 +148,7 @@ pub(crate) fn preview(connection: &Connection, from: i64) -> rusqlite::Result<Ch
     let mut windows = 0;
     if steps_from(from).any(|step| step.sets_windows) {
         let mut count = connection.prepare("SELECT COUNT(*) FROM models WHERE id = ?1")?;
-        for model in PRESET_MODELS {
+        for model in PresetModel::all() {
             windows += count.query_row([model.id], |row| row.get::<_, u64>(0))?;
         }
     }
@@ -161,7 +161,7 @@ fn set_windows(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
         "UPDATE models SET context_window_size = ?1 WHERE id = ?2 AND context_window_size IS NULL",
     )?;
     let mut changed = 0;
-    for model in PRESET_MODELS {
+    for model in PresetModel::all() {
         changed += update.execute((model.window, model.id))? as u64;
     }
     Ok(changed)

@@ -1,6 +1,7 @@
-//! What a fresh file holds: three providers, the preset models, the built-in agent.
+//! What a fresh file holds: three providers, models that exist, the preset models, the built-in agent.
 
-use oneclaw_model::{PRESET_MODELS, ProviderKind};
+use oneclaw_catalogue::{Vendor, current, find};
+use oneclaw_model::{PresetModel, ProviderKind};
 use rusqlite::Transaction;
 
 /// Room's tables in the newest version.
@@ -29,6 +30,10 @@ const AGENT: (&str, &str, &str, &str) = (
 );
 const AGENT_TOOLS: &str = r#"["get_current_time","read_file","write_file","http_request"]"#;
 
+fn window_of(vendor: Vendor, model: &str) -> Option<u64> {
+    find(vendor, model).and_then(|facts| facts.limits.window)
+}
+
 /// Makes the tables of the newest version and fills them. `now` is milliseconds since 1970.
 pub(crate) fn create(transaction: &Transaction<'_>, now: i64) -> rusqlite::Result<()> {
     transaction.execute_batch(ROOM)?;
@@ -39,11 +44,15 @@ pub(crate) fn create(transaction: &Transaction<'_>, now: i64) -> rusqlite::Resul
              VALUES (?1, ?2, ?3, ?4, 1, 1, ?5, ?5)",
             (id, name, tag, url, now),
         )?;
-        for (index, model) in PRESET_MODELS.iter().filter(|m| m.provider == kind).enumerate() {
+        // Those that exist come first; the first of all is what conversations begin with. The presets may be switched off.
+        let vendor = Vendor::of(kind, url);
+        let existing = current(kind).iter().map(|model| (*model, window_of(vendor, model)));
+        let presets = PresetModel::all().filter(|m| m.provider == kind).map(|m| (m.id, Some(m.window)));
+        for (index, (model, window)) in existing.chain(presets).enumerate() {
             transaction.execute(
                 "INSERT INTO models (id, display_name, provider_id, is_default, source, context_window_size)
                  VALUES (?1, NULL, ?2, ?3, 'PRESET', ?4)",
-                (model.id, id, kind == ProviderKind::OpenAi && index == 0, model.window),
+                (model, id, kind == ProviderKind::OpenAi && index == 0, window),
             )?;
         }
     }

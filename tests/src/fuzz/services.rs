@@ -56,7 +56,7 @@ pub fn errors(data: &[u8]) {
     let parsed: Option<serde_json::Value> = serde_json::from_slice(data).ok();
     for status in [400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 503, 529] {
         for (kind, host) in [(ProviderKind::OpenAi, "api.cerebras.ai"), (ProviderKind::Gemini, "")] {
-            let failure = Failure { host, status, retry_after: None, body: data };
+            let failure = Failure { host, status, body: data, ..Failure::default() };
             check_shown(&classify::response(kind, failure));
         }
     }
@@ -71,13 +71,18 @@ pub fn errors(data: &[u8]) {
 pub fn lists(data: &[u8]) {
     let Ok(value) = serde_json::from_slice(data) else { return };
     let pages = [models::anthropic(&value), models::gemini(&value)];
-    let listed = [models::openai(&value), models::lm_studio(&value)].into_iter().flatten();
+    let listed = models::openai(&value).into_iter();
     for model in listed.chain(pages.into_iter().flat_map(|page| page.models)) {
         assert!(!model.id.is_empty(), "a model without a name: {model:?}");
         assert!(model.window != Some(0) && model.max_output != Some(0), "no room at all: {model:?}");
     }
-    assert!(models::ollama_tags(&value).iter().all(|name| !name.is_empty()));
-    assert_ne!(models::ollama_window(&value), Some(0));
+    assert!(models::local::ollama_tags(&value).iter().all(|name| !name.is_empty()));
+    let running = models::local::ollama_running(&value).into_values().map(Some);
+    let loaded = models::local::lm_studio(&value).into_values().map(|local| local.window);
+    let others = [models::local::llama_cpp(&value).window, models::local::ollama_shown(&value).window];
+    for window in running.chain(loaded).chain(others) {
+        assert_ne!(window, Some(0));
+    }
 }
 
 /// How a body is cut up, told by its own bytes.

@@ -22,6 +22,8 @@ use std::time::Duration;
 pub const PROVIDER: &str = "provider-kit";
 /// Its ordinary model.
 pub const MODEL: &str = "gpt-4o";
+/// A model that no catalogue lists.
+pub const UNLISTED: &str = "house-model";
 
 /// No test waits for a service that is really slow.
 pub const TIMING: Timing = Timing {

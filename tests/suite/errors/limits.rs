@@ -46,7 +46,9 @@ fn money_is_still_money() {
     let credit = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or \
                   purchase credits.";
     let own = "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.";
+    let cap = "You have reached your organization's monthly spend limit. Raise it in the Console.";
     check_anywhere(vec![
+        (Anthropic, 429, anthropic("rate_limit_error", cap), quota(cap)),
         (
             OpenAi,
             400,
@@ -175,8 +177,8 @@ fn filters_and_names() {
         (
             OpenAi,
             404,
-            json!({"error": {"code": 404, "message": "No endpoints found that support tool use."}}),
-            invalid("No endpoints found that support tool use."),
+            json!({"error": {"code": 404, "message": "No endpoints found that take this."}}),
+            invalid("No endpoints found that take this."),
         ),
     ]);
 }

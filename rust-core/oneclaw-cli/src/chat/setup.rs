@@ -18,14 +18,11 @@ use oneclaw_store::{Store, StoreError, sessions};
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The file's name in the data folder.
 const FILE: &str = "oneclaw.db";
 /// The folder beside the file that tools may read and write.
 const FILES: &str = "files";
-/// How long a service may take to say what its models hold.
-const LOOKUP: Duration = Duration::from_secs(10);
 
 /// What a chat has at hand.
 pub struct Ready {
@@ -96,26 +93,9 @@ pub fn failed(failure: oneclaw_agent::Failure) -> Failure {
     Failure::Failed(failure.to_string())
 }
 
-/// What the window of the session's model is. A service that lists its models is asked, if nobody else knows.
+/// What the window of the session's model is.
 pub async fn window(agent: &Agent, session: &str) -> Result<Option<u64>, Failure> {
-    let status = agent.status(session).await.map_err(failed)?;
-    if status.window.is_some() {
-        return Ok(status.window);
-    }
-    let (provider, model) = status.model;
-    let known = PresetModel::find(&model).map(|preset| (preset.window, preset.max_output));
-    let listed = match known {
-        Some((window, max_output)) => Some((Some(window), Some(max_output))),
-        None => {
-            let asked = tokio::time::timeout(LOOKUP, agent.models(&provider)).await;
-            // A service that cannot be asked will say why when it is spoken to.
-            let models = asked.ok().and_then(Result::ok).unwrap_or_default();
-            models.into_iter().find(|m| m.id == model).map(|m| (m.window, m.max_output))
-        }
-    };
-    let Some((window, max_output)) = listed else { return Ok(None) };
-    agent.set_limits(&provider, &model, ModelLimits { window, input_limit: None, max_output });
-    Ok(window)
+    Ok(agent.status(session).await.map_err(failed)?.window)
 }
 
 /// The file: the one that is named, or the one in the data folder, which is made.

@@ -3,6 +3,7 @@
 //! This module decides which call a piece belongs to when ids or indices are missing or repeated, and what a chunk's
 //! usage means. The reply is over at `[DONE]`, not at the finish reason: usage may come in between.
 
+use super::kept::{self, Kept};
 use crate::decode::{Fault, Flow, reported};
 use crate::draft::{Draft, MAX_CALLS, protocol, word};
 use crate::json::{self, Content, Count, Few, First, Maybe, Text};
@@ -24,6 +25,7 @@ pub(crate) struct Reader {
     /// where nothing else came with it.
     is_reason_final: bool,
     refused: bool,
+    kept: Kept,
 }
 
 /// A call as the service sends it.
@@ -103,6 +105,8 @@ struct Delta<'a> {
     #[serde(default, borrow)]
     reasoning: Text<'a>,
     #[serde(default, borrow)]
+    reasoning_details: Option<&'a RawValue>,
+    #[serde(default, borrow)]
     tool_calls: Few<ToolCall<'a>>,
     /// The form before there were several calls.
     #[serde(default, borrow)]
@@ -142,12 +146,17 @@ struct WireUsage {
     /// Where DeepSeek puts it.
     #[serde(default)]
     prompt_cache_hit_tokens: Count,
+    /// Where Kimi puts it.
+    #[serde(default)]
+    cached_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct PromptDetails {
     #[serde(default)]
     cached_tokens: Count,
+    #[serde(default)]
+    cache_write_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -212,6 +221,8 @@ impl Reader {
             None => StopReason::End,
             Some(reason) => reason,
         };
+        self.draft.complete_all(out);
+        out.extend(self.kept.thoughts().into_iter().map(StreamEvent::Thought));
         self.draft.stop(reason, out);
     }
 
@@ -226,7 +237,15 @@ impl Reader {
 
     fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<StreamEvent>) -> Result<(), Fault> {
         let (first, second) = (delta.reasoning_content.0, delta.reasoning.0);
+        let details = kept::details(delta.reasoning_details);
         let repeated = first == second;
+        // OpenRouter repeats the text of its details as `reasoning`.
+        if first.is_empty() && second.is_empty() {
+            for detail in &details {
+                self.draft.thinking(detail.text().into(), out);
+            }
+        }
+        self.kept.take(&first, &second, details, &mut self.draft)?;
         self.draft.thinking(first, out);
         if !repeated {
             self.draft.thinking(second, out);
@@ -310,17 +329,20 @@ impl Reader {
 
 impl WireUsage {
     fn normalised(&self) -> Usage {
-        let details = self.prompt_tokens_details.0.as_ref().map_or(0, |details| details.cached_tokens.0);
-        let cached = details.max(self.prompt_cache_hit_tokens.0);
+        let details = self.prompt_tokens_details.0.as_ref();
+        let count = |read: fn(&PromptDetails) -> Count| details.map_or(0, |details| read(details).0);
+        let named = count(|details| details.cached_tokens);
+        let cached = named.max(self.prompt_cache_hit_tokens.0).max(self.cached_tokens.0);
+        let written = count(|details| details.cache_write_tokens);
         let reasoning =
             self.completion_tokens_details.0.as_ref().map_or(0, |details| details.reasoning_tokens.0);
         let (prompt, completion) = (self.prompt_tokens.0, self.completion_tokens.0);
         // A few servers leave reasoning out of the completion; their total tells.
         let apart = prompt.saturating_add(completion).saturating_add(reasoning) == self.total_tokens.0;
         Usage {
-            input: prompt.saturating_sub(cached),
+            input: prompt.saturating_sub(cached).saturating_sub(written),
             cache_read: cached,
-            cache_write: 0,
+            cache_write: written,
             output: if apart { completion.saturating_add(reasoning) } else { completion },
             reasoning,
         }

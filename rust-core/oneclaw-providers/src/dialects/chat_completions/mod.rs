@@ -1,4 +1,6 @@
 //! The dialect of OpenAI chat completions and of every compatible server.
 
 pub(crate) mod decode;
+mod kept;
+mod openai;
 pub(crate) mod request;

@@ -1,0 +1,159 @@
+//! Which models can be chosen, and what is known of each: by its service's list, by what was learnt, by the catalogue.
+
+use crate::agent::Agent;
+use crate::failure::Failure;
+use crate::session::{Core, lock};
+use crate::target::{self, Listed, Target, known_limits, vault_key};
+use oneclaw_catalogue::{Ability, Date, Facts, Prices, Vendor, find};
+use oneclaw_model::ModelLimits;
+use oneclaw_providers::{Endpoint, ListedModel};
+use oneclaw_store::engine::{self, ModelAt};
+use oneclaw_store::{Connection, Transaction, catalogue};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a service may take to say what its models hold, where a message waits for it.
+const LOOKUP: Duration = Duration::from_secs(3);
+
+/// A model that can be chosen. What nobody says is `None`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    /// The service's name for it.
+    pub id: String,
+    /// The name to show.
+    pub name: Option<String>,
+    /// What it can take and give.
+    pub limits: ModelLimits,
+    /// Whether it sees pictures.
+    pub sees: Option<bool>,
+    /// Whether it reads PDF files.
+    pub reads_pdf: Option<bool>,
+    /// Whether it calls tools.
+    pub calls_tools: Option<bool>,
+    /// Whether it reasons.
+    pub reasons: Option<bool>,
+    /// What it costs.
+    pub prices: Option<Prices>,
+    /// The day it is, or was, switched off.
+    pub ends: Option<Date>,
+    /// Whether that day has come.
+    pub is_off: bool,
+}
+
+impl Offered {
+    fn new(listed: ListedModel, limits: ModelLimits, facts: Option<Facts>, today: Date) -> Self {
+        let can = |ability| facts.as_ref().map(|facts| facts.can(ability));
+        let ends = listed.ends.or(facts.as_ref().and_then(|facts| facts.ends));
+        Self {
+            limits,
+            sees: listed.sees.or(can(Ability::Pictures)),
+            reads_pdf: can(Ability::Pdf),
+            calls_tools: listed.calls_tools.or(can(Ability::Tools)),
+            reasons: listed.reasons.or(facts.as_ref().map(|facts| facts.reasoning.is_some())),
+            prices: listed.prices.or(facts.and_then(|facts| facts.prices)),
+            ends,
+            is_off: ends.is_some_and(|ends| ends <= today),
+            id: listed.id,
+            name: listed.name,
+        }
+    }
+}
+
+impl Agent {
+    /// The models a service lists, in its order. What it says of their limits is kept.
+    pub async fn models(&self, provider_id: &str) -> Result<Vec<Offered>, Failure> {
+        self.check_open()?;
+        let endpoint = endpoint(&self.0, provider_id).await?;
+        let listed = self.0.client.models(&endpoint).await?;
+        keep(&self.0, &endpoint, &listed).await?;
+        let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
+        self.0.read(move |c| offered(c, &catalogue::provider(c, &id)?, listed, today)).await
+    }
+
+    /// The models of a service that the file holds, without asking the service.
+    pub async fn known_models(&self, provider_id: &str) -> Result<Vec<Offered>, Failure> {
+        self.check_open()?;
+        let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
+        self.0.read(move |c| known(c, &catalogue::provider(c, &id)?, today)).await
+    }
+}
+
+/// The models of a service that the file holds.
+pub(crate) fn known(
+    connection: &Connection,
+    provider: &catalogue::Provider,
+    today: Date,
+) -> oneclaw_store::Result<Vec<Offered>> {
+    let models = catalogue::models(connection, &provider.id)?.into_iter();
+    let listed = models.map(|model| ListedModel { name: model.display_name, ..ListedModel::new(model.id) });
+    offered(connection, provider, listed.collect(), today)
+}
+
+fn offered(
+    connection: &Connection,
+    provider: &catalogue::Provider,
+    listed: Vec<ListedModel>,
+    today: Date,
+) -> oneclaw_store::Result<Vec<Offered>> {
+    let vendor = Vendor::of(provider.kind, &provider.base_url);
+    let one = |model: ListedModel| {
+        let limits = known_limits(connection, provider, &model.id)?;
+        let facts = find(vendor, &model.id);
+        Ok(Offered::new(model, limits, facts, today))
+    };
+    listed.into_iter().map(one).collect()
+}
+
+/// Asks the service for the window of a model nobody knows the window of, once for each service while the agent is open. A
+/// service that does not answer soon, or at all, will say why when it is spoken to.
+pub(crate) async fn look_up(core: &Arc<Core>, target: Target) -> Result<Target, Failure> {
+    let says_no_windows = target.profile.vendor == Vendor::OpenAi;
+    let limits = target.limits();
+    if says_no_windows || limits.window.or(limits.input_limit).is_some() {
+        return Ok(target);
+    }
+    if !lock(&core.looked_up).insert(target.endpoint.base_url.clone()) {
+        return Ok(target);
+    }
+    let Ok(Ok(listed)) = timeout(LOOKUP, core.client.models(&target.endpoint)).await else {
+        return Ok(target);
+    };
+    keep(core, &target.endpoint, &listed).await?;
+    target::of_model(core, &target.provider_id, target.model.as_str()).await
+}
+
+async fn endpoint(core: &Arc<Core>, provider_id: &str) -> Result<Endpoint, Failure> {
+    let (id, vault) = (provider_id.to_owned(), core.vault.clone());
+    core.blocking(move |store| {
+        let provider = store.read(|c| catalogue::provider(c, &id))?;
+        let key = vault_key(vault.as_ref(), &id)?;
+        Ok(Endpoint { kind: provider.kind, base_url: provider.base_url, key })
+    })
+    .await
+}
+
+/// Keeps what a service says of its models' limits. Of a model that it says nothing about nothing is kept.
+async fn keep(core: &Arc<Core>, endpoint: &Endpoint, listed: &[ListedModel]) -> Result<(), Failure> {
+    let (kind, base_url) = (endpoint.kind, endpoint.base_url.clone());
+    let notices: Vec<(String, Listed)> =
+        listed.iter().map(|model| (model.id.clone(), Listed::of(model))).collect();
+    core.write(move |t| {
+        notices.into_iter().try_for_each(|(model, listed)| keep_one(t, kind, &base_url, model, listed))
+    })
+    .await
+}
+
+fn keep_one(
+    transaction: &Transaction<'_>,
+    kind: oneclaw_model::ProviderKind,
+    base_url: &str,
+    model: String,
+    listed: Listed,
+) -> oneclaw_store::Result<()> {
+    let at = ModelAt { kind, base_url: base_url.to_owned(), model };
+    match serde_json::to_string(&listed) {
+        Ok(text) if listed != Listed::default() => engine::set_listed(transaction, &at, &text),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
