@@ -2,6 +2,8 @@
 //!
 //! The files in `tests/golden/encode` are compared as a whole; `UPDATE_GOLDEN=1` writes them anew.
 
+mod families;
+
 use crate::golden;
 use oneclaw_context::Moment;
 use oneclaw_model::{
@@ -483,12 +485,16 @@ impl Scenario {
         let base_url = self.base_url.map_or(usual.base_url.clone(), str::to_owned);
         let endpoint = Endpoint { base_url, ..usual };
         let profile = profile(self.dialect, &endpoint, self.model);
-        let encoded = encode(&endpoint, &profile, &(self.request)(), self.mode);
-        let Encoded { path, query, body } = encoded;
-        let query = query.map_or(String::new(), |(name, value)| format!("?{name}={value}"));
-        let shown = json!({"path": format!("{path}{query}"), "body": body});
-        serde_json::to_string_pretty(&shown).unwrap() + "\n"
+        shown(&endpoint, &profile, &(self.request)(), self.mode)
     }
+}
+
+/// What is sent, as a file shows it.
+fn shown(endpoint: &Endpoint, profile: &Profile, request: &Request, mode: Mode) -> String {
+    let Encoded { path, query, body } = encode(endpoint, profile, request, mode);
+    let query = query.map_or(String::new(), |(name, value)| format!("?{name}={value}"));
+    let shown = json!({"path": format!("{path}{query}"), "body": body});
+    serde_json::to_string_pretty(&shown).unwrap() + "\n"
 }
 
 fn root() -> PathBuf {
@@ -625,6 +631,7 @@ fn flat_anthropic(body: &Value) -> Flat {
                     }
                 }
                 "thinking" => assert!(block["signature"].is_string()),
+                "redacted_thinking" => assert!(block["data"].is_string()),
                 other => panic!("{other}"),
             }
             results_may_come &= block["type"] == "tool_result";
@@ -643,7 +650,7 @@ fn flat_gemini(body: &Value) -> Flat {
         assert!(!content["parts"].as_array().unwrap().is_empty());
         for part in content["parts"].as_array().unwrap() {
             if let Some(text) = part["text"].as_str() {
-                assert!(!text.is_empty());
+                assert!(!text.is_empty() || part["thoughtSignature"].is_string());
                 flat.texts.push(text.to_owned());
             }
             if let Some(call) = part.get("functionCall") {
@@ -654,7 +661,7 @@ fn flat_gemini(body: &Value) -> Flat {
             if let Some(answer) = part.get("functionResponse") {
                 flat.pairs.push(format!("-{}", text_of(&answer["name"])));
                 let response = &answer["response"];
-                flat.texts.push(text_of(response.get("result").unwrap_or(&response["error"])));
+                flat.texts.push(text_of(response.get("output").unwrap_or(&response["error"])));
             }
         }
     }
