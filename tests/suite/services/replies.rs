@@ -1,7 +1,7 @@
 //! Replies of every kind, and requests that carry them back.
 
 use super::*;
-use oneclaw_providers::{ListedModel, Profile, Reply};
+use oneclaw_providers::{ListedModel, Profile, Reply, Unsupported};
 use oneclaw_tests::words;
 use serde_json::Value;
 
