@@ -9,7 +9,7 @@ use super::{
     signed, tool, user, user_with,
 };
 use crate::golden;
-use oneclaw_model::{Effort, Piece, Dialect, Request, RequestMessage, Thinking};
+use oneclaw_model::{Dialect, Effort, Piece, Request, RequestMessage, Thinking};
 use oneclaw_providers::{Mode, Profile};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ fn chat(dialect: Dialect) -> Request {
     let shot = |id: &str| call(id, "screenshot", r#"{"of":"screen"}"#);
     let text = |bytes, signature: Option<&str>| Piece::Text { bytes, signature: signature.map(Into::into) };
     match dialect {
-        Dialect::ChatCompletions | Dialect::Messages => {
+        Dialect::ChatCompletions | Dialect::Responses | Dialect::Messages => {
             let signed = |text: &str, signature: &str| {
                 Piece::Thinking(Thinking::Signed { text: text.into(), signature: signature.into() })
             };
