@@ -15,7 +15,7 @@ use crate::script::{Fault, Reply, Thought};
 use crate::subject::{Seal, Subject};
 use crate::window::digest;
 use oneclaw_model::{Dialect, ProviderKind, Usage};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The time all replies carry, so that equal requests get equal answers.
 pub(crate) const CREATED: u64 = 1_767_225_600;
@@ -29,8 +29,10 @@ pub(crate) struct Rejection {
     pub param: Option<String>,
     /// The machine's name of the fault (OpenAI).
     pub code: Option<&'static str>,
-    /// More about it: a list (Gemini), or objects whose fields stand beside the message (llama.cpp).
+    /// More about it (Gemini).
     pub details: Vec<Value>,
+    /// More fields beside the message, or other values of them (llama.cpp).
+    pub fields: Map<String, Value>,
     /// Whether it arrives inside a stream, with a good status (LM Studio).
     pub is_in_stream: bool,
 }
@@ -43,6 +45,7 @@ impl Rejection {
             param: None,
             code: None,
             details: vec![],
+            fields: Map::new(),
             is_in_stream: false,
         }
     }
