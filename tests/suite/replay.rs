@@ -8,8 +8,8 @@ use oneclaw_context::plan::{Decision, Moment};
 use oneclaw_context::policy::Policy;
 use oneclaw_context::{Conversation, Fixed, Plan};
 use oneclaw_model::{
-    Body, Message, ModelId, ModelLimits, Piece, Replay, Request, RequestMessage, Thinking, ToolSpec, ToolStatus,
-    Trace,
+    Body, Message, ModelId, ModelLimits, Piece, Replay, Request, RequestMessage, Thinking, ToolSpec,
+    ToolStatus, Trace,
 };
 use oneclaw_tests::{plan_at, window, words};
 use proptest::prelude::*;
@@ -213,7 +213,9 @@ fn fixed(system: u8, equipment: u8) -> Fixed {
 /// A message without its reasoning.
 fn bare(message: &RequestMessage) -> RequestMessage {
     match message.clone() {
-        RequestMessage::Assistant { text, calls, .. } => RequestMessage::Assistant { text, calls, trace: vec![] },
+        RequestMessage::Assistant { text, calls, .. } => {
+            RequestMessage::Assistant { text, calls, trace: vec![] }
+        }
         other => other,
     }
 }
@@ -297,7 +299,8 @@ fn a_reply_goes_back_in_its_own_order() {
 /// Fields of plain text go back with every reply that called tools, where the model wants that, whatever changed.
 #[test]
 fn plain_reasoning_goes_back_with_every_call_where_it_is_wanted() {
-    let field = || Piece::Thinking(Thinking::Field { name: "reasoning_content".into(), json: "\"Hm.\"".into() });
+    let field =
+        || Piece::Thinking(Thinking::Field { name: "reasoning_content".into(), json: "\"Hm.\"".into() });
     for (replay, wanted) in [(Replay::OpenTurn, [0, 0]), (Replay::EveryCall, [1, 0])] {
         let mut world = World::new(window(0), Policy::default());
         world.conversation.replay = replay;
