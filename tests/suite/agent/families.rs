@@ -142,7 +142,11 @@ async fn a_model_of_the_catalogue_needs_no_setting_by_hand() {
             assert_eq!(errors(&house.send(&format!("Note this. {}", prose(900))).await), [] as [String; 0]);
             let events = house.compact(None).await;
             let done = compactions(&events);
-            assert!(done.iter().all(|(did, fallback, ..)| *did && !*fallback), "{model}: {done:?}");
+            assert!(
+                done.iter().all(|(did, fallback, ..)| *did && !*fallback),
+                "{model}: {done:?} {:?}",
+                errors(&events)
+            );
             assert_eq!(done.len(), 1, "{model}: {:?}", names(&events));
         }
         let refused = failed(&house);
@@ -187,7 +191,7 @@ async fn a_window_the_user_overstates_costs_one_refusal_a_conversation() {
     let house = Setup::window(8_000).build("overstated").await;
     let own = ModelLimits { window: Some(100_000), ..ModelLimits::default() };
     house.agent.set_limits(PROVIDER, super::kit::MODEL, own);
-    for _ in 0..20 {
+    for _ in 0..60 {
         assert_eq!(errors(&house.turn().await), [] as [String; 0]);
     }
     assert_eq!(house.refused(), 1);
@@ -306,7 +310,12 @@ async fn a_summary_is_not_lost_to_reasoning() {
             assert_eq!(errors(&house.turn().await), [] as [String; 0]);
         }
         let events = house.compact(None).await;
-        assert_eq!(compactions(&events), [(true, false, Some("prose".into()), "manual".into())], "{round}");
+        assert_eq!(
+            compactions(&events),
+            [(true, false, Some("prose".into()), "manual".into())],
+            "{round} {:?}",
+            errors(&events)
+        );
         assert!(house.summaries().len() <= requests, "{round}: {}", house.summaries().len());
         house.restart().await;
     }
@@ -448,7 +457,7 @@ async fn claudes_that_cannot_be_told_to_stop_thinking_have_room_for_it() {
         }
         let events = house.compact(None).await;
         let wanted = [(true, false, Some("prose".to_owned()), "manual".to_owned())];
-        assert_eq!(compactions(&events), wanted, "{model}");
+        assert_eq!(compactions(&events), wanted, "{model} {:?}", errors(&events));
         assert_eq!((house.summaries().len(), failed(&house)), (1, vec![]), "{model}");
         let types = find(Vendor::Anthropic, model).unwrap().reasoning.unwrap().types;
         let sent = house.summaries()[0].request["thinking"]["type"].clone();
