@@ -19,7 +19,7 @@ use hyper::body::{Body, Incoming};
 use hyper::{HeaderMap, Request, Response, Uri};
 use oneclaw_catalogue::{Facts, Vendor};
 use oneclaw_model::{Dialect, ProviderKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -446,6 +446,8 @@ fn request_digest(dialect: Dialect, body: &[u8]) -> u64 {
     if let Some(object) = value.as_object_mut() {
         object.remove("continuationToken");
         object.remove("continuation_token");
+        // Clients may add an empty configuration when they continue.
+        object.retain(|_, field| !field.as_object().is_some_and(Map::is_empty));
     }
     window::digest(value.to_string())
 }
