@@ -113,6 +113,8 @@ fn living(kind: ProviderKind) -> Vec<&'static Facts> {
             && !facts.is_family()
             && !facts.is_off(today())
             && facts.limits.window.is_some_and(|window| window >= 16_000)
+            // At an address on this machine, a name such as `chat-latest` does not tell whose model it is.
+            && (kind != ProviderKind::OpenAi || find(Vendor::Compatible, &facts.id).is_some())
     };
     all().iter().filter(lives).collect()
 }
@@ -128,7 +130,10 @@ async fn a_model_of_the_catalogue_needs_no_setting_by_hand() {
         let mut setup = Setup { kind, served, believed: Some(0), max_output: 128_000, ..Setup::default() };
         setup.demo.uses_catalogue = true;
         setup.demo.reasoning_tokens = 3_000;
-        let mut house = setup.tool(wordy("read_file", 50)).build(&format!("by-hand-{kind:?}")).await;
+        setup.demo.lists_sizes = false;
+        // This preset keeps no tail, so that a short conversation on a large window can be compacted too.
+        let setup = setup.tool(wordy("read_file", 50)).preset("opencode");
+        let mut house = setup.build(&format!("by-hand-{kind:?}")).await;
         for facts in models {
             let model = facts.id.as_str();
             house.session = house.agent.create_session().await.unwrap();
@@ -142,7 +147,11 @@ async fn a_model_of_the_catalogue_needs_no_setting_by_hand() {
             assert_eq!(errors(&house.send(&format!("Note this. {}", prose(900))).await), [] as [String; 0]);
             let events = house.compact(None).await;
             let done = compactions(&events);
-            assert!(done.iter().all(|(did, fallback, ..)| *did && !*fallback), "{model}: {done:?}");
+            assert!(
+                done.iter().all(|(did, fallback, ..)| *did && !*fallback),
+                "{model}: {done:?} {:?}",
+                errors(&events)
+            );
             assert_eq!(done.len(), 1, "{model}: {:?}", names(&events));
         }
         let refused = failed(&house);
@@ -187,7 +196,7 @@ async fn a_window_the_user_overstates_costs_one_refusal_a_conversation() {
     let house = Setup::window(8_000).build("overstated").await;
     let own = ModelLimits { window: Some(100_000), ..ModelLimits::default() };
     house.agent.set_limits(PROVIDER, super::kit::MODEL, own);
-    for _ in 0..20 {
+    for _ in 0..60 {
         assert_eq!(errors(&house.turn().await), [] as [String; 0]);
     }
     assert_eq!(house.refused(), 1);
@@ -300,13 +309,18 @@ async fn a_summary_is_not_lost_to_reasoning() {
     let mut setup = Setup { served: vec![(UNLISTED, 64_000)], max_output: 32_000, ..Setup::default() };
     setup.demo.facts = vec![facts];
     setup.demo.reasoning_tokens = 6_000;
-    let mut house = setup.build("learn-room").await;
+    let mut house = setup.preset("opencode").build("learn-room").await;
     for (round, requests) in [(1, 2), (2, 3)] {
         for _ in 0..3 {
             assert_eq!(errors(&house.turn().await), [] as [String; 0]);
         }
         let events = house.compact(None).await;
-        assert_eq!(compactions(&events), [(true, false, Some("prose".into()), "manual".into())], "{round}");
+        assert_eq!(
+            compactions(&events),
+            [(true, false, Some("continuation".into()), "manual".into())],
+            "{round} {:?}",
+            errors(&events)
+        );
         assert!(house.summaries().len() <= requests, "{round}: {}", house.summaries().len());
         house.restart().await;
     }
@@ -442,13 +456,13 @@ async fn claudes_that_cannot_be_told_to_stop_thinking_have_room_for_it() {
         let mut setup = by_catalogue(ProviderKind::Anthropic, model, 64_000);
         setup.max_output = 32_000;
         setup.demo.reasoning_tokens = 6_000;
-        let house = setup.build(&format!("room-{model}")).await;
+        let house = setup.preset("opencode").build(&format!("room-{model}")).await;
         for _ in 0..3 {
             house.turn().await;
         }
         let events = house.compact(None).await;
-        let wanted = [(true, false, Some("prose".to_owned()), "manual".to_owned())];
-        assert_eq!(compactions(&events), wanted, "{model}");
+        let wanted = [(true, false, Some("continuation".to_owned()), "manual".to_owned())];
+        assert_eq!(compactions(&events), wanted, "{model} {:?}", errors(&events));
         assert_eq!((house.summaries().len(), failed(&house)), (1, vec![]), "{model}");
         let types = find(Vendor::Anthropic, model).unwrap().reasoning.unwrap().types;
         let sent = house.summaries()[0].request["thinking"]["type"].clone();
