@@ -6,7 +6,7 @@ use crate::config::{Flavour, Model};
 use crate::protocol::Rejection;
 use crate::window::{Measure, Overflow};
 use hyper::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What Ollama says at `/`.
 pub(crate) const GREETING: &str = "Ollama is running";
@@ -134,12 +134,12 @@ pub(crate) fn overflow(
              reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically."
         )),
         Flavour::LlamaCpp => Rejection {
-            fields: Map::from_iter([
-                ("type".to_owned(), "exceed_context_size_error".into()),
-                ("code".to_owned(), 400.into()),
-                ("n_prompt_tokens".to_owned(), prompt.into()),
-                ("n_ctx".to_owned(), window.into()),
-            ]),
+            fields: vec![
+                ("type", "exceed_context_size_error".into()),
+                ("code", 400.into()),
+                ("n_prompt_tokens", prompt.into()),
+                ("n_ctx", window.into()),
+            ],
             ..Rejection::bad("the request exceeds the available context size, try increasing it")
         },
         Flavour::LmStudio => Rejection {

@@ -2,7 +2,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
-mod json;
+pub(crate) mod json;
 pub(crate) mod openai;
 pub(crate) mod responses;
 mod words;
@@ -15,7 +15,7 @@ use crate::script::{Fault, Reply, Thought};
 use crate::subject::{Seal, Subject};
 use crate::window::digest;
 use oneclaw_model::{Dialect, ProviderKind, Usage};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The time all replies carry, so that equal requests get equal answers.
 pub(crate) const CREATED: u64 = 1_767_225_600;
@@ -32,7 +32,7 @@ pub(crate) struct Rejection {
     /// More about it (Gemini).
     pub details: Vec<Value>,
     /// More fields beside the message, or other values of them (llama.cpp).
-    pub fields: Map<String, Value>,
+    pub fields: Vec<(&'static str, Value)>,
     /// Whether it arrives inside a stream, with a good status (LM Studio).
     pub is_in_stream: bool,
 }
@@ -45,7 +45,7 @@ impl Rejection {
             param: None,
             code: None,
             details: vec![],
-            fields: Map::new(),
+            fields: vec![],
             is_in_stream: false,
         }
     }
