@@ -353,8 +353,8 @@ fn spoken() -> Vec<Case> {
             .of(ProviderKind::Anthropic),
         Case::new("text of Gemini", Answer::endless("", gemini(json!({"text": words}))), end)
             .of(ProviderKind::Gemini),
-        Case::new("reasoning", Answer::endless("", openai(json!({"reasoning_content": words}))), end),
-        Case::new("reasoning of Anthropic", Answer::endless(thinking_start, block(thinking)), end)
+        Case::new("reasoning", Answer::endless("", openai(json!({"reasoning_content": words}))), UNREADABLE),
+        Case::new("reasoning of Anthropic", Answer::endless(thinking_start, block(thinking)), UNREADABLE)
             .of(ProviderKind::Anthropic),
         Case::new("letters", Answer::endless("", openai(json!({"content": "x"}))), end),
         Case::new("letters unheard", Answer::endless("", openai(json!({"content": "x"}))), end)
@@ -432,10 +432,13 @@ fn a_reply_without_end_is_ended_and_kept_as_far_as_it_came() {
         assert_eq!(kinds, [RowType::User, RowType::AiResponse, RowType::Error], "{name}");
         let reply = &rows[1].row;
         let kept = reply.content.len() + reply.thinking_content.as_ref().map_or(0, String::len);
-        assert!(
-            kept > if name.starts_with("letters") { 400_000 } else { 15 * MB as usize },
-            "{name}: {kept}"
-        );
+        let wanted = match name {
+            "letters" | "letters unheard" => 400_000,
+            // It goes back to the model as one piece, which is bounded.
+            "reasoning" | "reasoning of Anthropic" => 7 * MB as usize,
+            _ => 15 * MB as usize,
+        };
+        assert!(kept > wanted, "{name}: {kept}");
     }
 }
 

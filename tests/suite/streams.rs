@@ -285,7 +285,7 @@ fn the_arguments_of_a_reply_have_at_most_8_mib() {
         let most: String = (0..7).map(|index| call(index, &argument(1 << 20))).collect();
         assert_eq!(whole(dialect, format!("{most}{}{end}", call(7, &argument(1 << 19)))).outcome, Ok(()));
         let error = protocol_error(whole(dialect, format!("{most}{}{end}", call(7, &argument(1 << 20)))));
-        assert_eq!(error, "the calls of the reply have more than 8388608 bytes");
+        assert_eq!(error, "the calls and reasoning of the reply have more than 8388608 bytes");
     }
 }
 

@@ -47,6 +47,11 @@ pub(crate) enum Answer {
         limit: Option<u64>,
         requested: Option<u64>,
     },
+    /// Refused before anything was said because a longer reply was asked for than the model gives.
+    TooMuchOutput {
+        limit: u64,
+        error: ProviderError,
+    },
     /// Refused before anything was said because of a part that can be said otherwise.
     Unsupported {
         what: Unsupported,
@@ -60,6 +65,9 @@ impl Answer {
         match error {
             ProviderError::ContextOverflow { limit, requested } => {
                 Some(Self::TooLong { limit: *limit, requested: *requested })
+            }
+            ProviderError::OutputCap { limit: Some(limit) } => {
+                Some(Self::TooMuchOutput { limit: *limit, error: error.clone() })
             }
             ProviderError::Unsupported { what, .. } => {
                 Some(Self::Unsupported { what: what.clone(), error: error.clone() })

@@ -10,7 +10,7 @@ use crate::target::{self, Target};
 use oneclaw_context::plan::Summaries;
 use oneclaw_context::{Fixed, Inputs, Moment, Plan, Policy, look, plan};
 use oneclaw_model::ToolSpec;
-use oneclaw_providers::Unsupported;
+use oneclaw_providers::Adjustments;
 use oneclaw_store::engine::{self, Learnt};
 use oneclaw_store::{Fault, agents, sessions};
 use std::sync::Arc;
@@ -111,9 +111,9 @@ impl Chat {
     }
 
     /// Keeps what a refusal taught about how the model is spoken to, and says whether it taught anything.
-    pub async fn adapt(&mut self, job: &Job, refused: &Unsupported) -> Result<bool, Failure> {
-        let Some(learnt) = self.target.profile.learnt.after(refused) else { return Ok(false) };
-        log::warn!("{} does not take a part of the request: {refused:?}", self.target.model);
+    pub async fn adapt(&mut self, job: &Job, learnt: Option<Adjustments>) -> Result<bool, Failure> {
+        let Some(learnt) = learnt else { return Ok(false) };
+        log::warn!("{} does not take a part of the request; from now on: {learnt:?}", self.target.model);
         target::keep_adjustments(&job.core, &self.target, &learnt).await?;
         self.target.profile.learnt = learnt;
         Ok(true)

@@ -25,14 +25,6 @@ pub(crate) async fn complete(
     loop {
         let profile = target.profile_for(upper);
         match core.summary_client.complete(&target.endpoint, &profile, request).await {
-            Err(ProviderError::Unsupported { what, detail }) => {
-                let learnt = target.profile.learnt.after(&what);
-                adaptations += 1;
-                match learnt.filter(|_| adaptations <= MOST_ADAPTATIONS) {
-                    Some(learnt) => keep(core, target, learnt).await,
-                    None => return Err(ProviderError::Unsupported { what, detail }),
-                }
-            }
             Ok(reply) => {
                 if is_used_up(&reply) {
                     let used = reply.usage.map(|usage| usage.output).or(request.max_output).unwrap_or(0);
@@ -46,7 +38,20 @@ pub(crate) async fn complete(
                 }
                 return Ok(reply);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                let learnt = match &error {
+                    ProviderError::Unsupported { what, .. } => target.profile.learnt.after(what),
+                    ProviderError::OutputCap { limit: Some(limit) } => {
+                        target.profile.learnt.with_max_output(*limit)
+                    }
+                    _ => None,
+                };
+                adaptations += 1;
+                match learnt.filter(|_| adaptations <= MOST_ADAPTATIONS) {
+                    Some(learnt) => keep(core, target, learnt).await,
+                    None => return Err(error),
+                }
+            }
         }
     }
 }

@@ -108,12 +108,20 @@ async fn reply(
                 }
                 moment = Moment::Overflow;
             }
+            Answer::TooMuchOutput { limit, error } => {
+                adaptations += 1;
+                let learnt = chat.target.profile.learnt.with_max_output(limit);
+                let is_news = chat.adapt(job, learnt).await?;
+                if !is_news || adaptations > MOST_ADAPTATIONS {
+                    return Err(error.into());
+                }
+            }
             Answer::Unsupported { what, error } => {
+                adaptations += 1;
                 let is_news = match what {
                     Unsupported::Replay => live.forget_reasoning(job).await?,
-                    _ => chat.adapt(job, &what).await?,
+                    _ => chat.adapt(job, chat.target.profile.learnt.after(&what)).await?,
                 };
-                adaptations += 1;
                 if !is_news || adaptations > MOST_ADAPTATIONS {
                     return Err(error.into());
                 }

@@ -397,7 +397,11 @@ impl Policy {
         else {
             return Err(bad("policy is not an object".into()));
         };
-        let known = || fields.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let known = || {
+            let mut names: Vec<&str> = fields.keys().map(String::as_str).collect();
+            names.sort_unstable();
+            names.join(", ")
+        };
         if !fields.contains_key(field) {
             return Err(PolicyFault::UnknownField { field: field.into(), known: known() });
         }

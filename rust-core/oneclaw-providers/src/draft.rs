@@ -135,7 +135,9 @@ impl Draft {
     pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), ProviderError> {
         self.call_bytes = self.call_bytes.saturating_add(bytes);
         if self.call_bytes > MAX_CALL_BYTES {
-            return Err(protocol(format!("the calls of the reply have more than {MAX_CALL_BYTES} bytes")));
+            return Err(protocol(format!(
+                "the calls and reasoning of the reply have more than {MAX_CALL_BYTES} bytes"
+            )));
         }
         Ok(())
     }

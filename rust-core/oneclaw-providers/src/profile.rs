@@ -143,7 +143,16 @@ pub enum Unsupported {
     Tools,
 }
 
+/// No model's longest reply is shorter; a service that says so says something else.
+const LEAST_OUTPUT_CAP: u64 = 256;
+
 impl Adjustments {
+    /// What is tried after a longer reply was refused than the model gives; `None` where that is no news.
+    pub fn with_max_output(&self, limit: u64) -> Option<Self> {
+        let is_news = self.max_output.is_none_or(|known| limit < known) && limit >= LEAST_OUTPUT_CAP;
+        is_news.then(|| Self { max_output: Some(limit), ..self.clone() })
+    }
+
     /// What is tried after a refusal; `None` where it teaches nothing new, so that trying again would end the same way.
     /// [`Unsupported::Replay`] is a matter of the conversation, not of the model: the caller leaves the reasoning out.
     pub fn after(&self, refused: &Unsupported) -> Option<Self> {

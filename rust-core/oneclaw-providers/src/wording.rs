@@ -99,7 +99,8 @@ pub(crate) const OVERFLOW_CODES: [&str; 5] = [
 ];
 
 /// More output asked for than the model can give.
-pub(crate) const OUTPUT_CAP: [&str; 7] = [
+pub(crate) const OUTPUT_CAP: [&str; 8] = [
+    "_tokens': integer above maximum value. expected a value <= {limit}",
     "max_tokens: {requested} > {limit}, which is the maximum allowed number of output tokens",
     "is too large: {requested}. this model supports at most {limit} completion tokens",
     "maximum allowed number of output tokens",

@@ -359,13 +359,17 @@ async fn a_limit_of_tokens_per_minute_is_not_overflow() {
 }
 
 #[tokio::test]
-async fn a_refused_output_length_is_not_overflow() {
+async fn a_refused_output_length_is_learnt_and_is_not_overflow() {
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let house = Setup { kind, ..Setup::default() }.build(&format!("lim-output-{kind:?}")).await;
         house.turns(2).await;
         let limits = ModelLimits { max_output: Some(2_000), ..ModelLimits::default() };
         house.agent.set_limits(PROVIDER, MODEL, limits);
-        let events = house.send("Hello.").await;
-        not_overflow(&house, &events, "Provider final: ").await;
+        for _ in 0..3 {
+            assert_eq!(errors(&house.send("Hello.").await), [] as [String; 0]);
+        }
+        assert_eq!(house.refused(), 1, "{kind:?}");
+        assert_eq!((house.summaries().len(), house.epochs().len()), (0, 0));
+        assert_eq!(window(&house).await, Some(8_000));
     }
 }

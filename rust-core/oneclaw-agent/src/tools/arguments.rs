@@ -230,7 +230,7 @@ mod tests {
             (r#"{"path":"x","either":1}"#, r#""either" must be a string or null, not a number"#),
             (
                 r#"{"file":"x"}"#,
-                r#""path" is missing; there is no argument "file"; the arguments are "anything", "either", "limit", "mode", "path""#,
+                r#""path" is missing; there is no argument "file"; the arguments are "path", "limit", "mode", "either", "anything""#,
             ),
         ] {
             assert_eq!(parse(text, &schema()).unwrap_err(), said, "{text}");
