@@ -11,8 +11,10 @@ pub struct Decoded {
     pub events: Vec<StreamEvent>,
     /// How many of the events were there before the end of the body.
     pub pushed: usize,
-    /// Whether the reply is whole.
+    /// Whether the reply is whole, or this part of it.
     pub outcome: Result<(), ProviderError>,
+    /// What the rest of the reply is asked for with, if this was a part of it.
+    pub continuation: Option<String>,
 }
 
 /// Decodes a body that comes in these chunks, and checks what holds for every reply.
@@ -28,11 +30,12 @@ pub fn decode<'a>(dialect: Dialect, chunks: impl IntoIterator<Item = &'a [u8]>) 
     if outcome.is_err() {
         assert_eq!(end, outcome, "a decoder that has failed changes its mind");
     }
+    let continuation = decoder.continuation().map(str::to_owned);
     let all = events.len();
     assert_eq!(decoder.push(b"data: {}\n\ndata: [DONE]\n\n", &mut events), end, "more after the end");
     assert_eq!(decoder.finish(&mut events), end, "a second end");
     assert_eq!(events.len(), all, "events after the end");
-    let decoded = Decoded { events, pushed, outcome: outcome.and(end) };
+    let decoded = Decoded { events, pushed, outcome: outcome.and(end), continuation };
     check(&decoded);
     decoded
 }
@@ -58,9 +61,10 @@ pub fn pieces<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
 }
 
 fn check(decoded: &Decoded) {
-    let Decoded { events, outcome, .. } = decoded;
+    let Decoded { events, outcome, continuation, .. } = decoded;
     let stops = events.iter().filter(|event| matches!(event, StreamEvent::Stopped(_))).count();
-    assert_eq!(stops, usize::from(outcome.is_ok()), "stops exactly where the reply is whole: {decoded:?}");
+    let is_whole = outcome.is_ok() && continuation.is_none();
+    assert_eq!(stops, usize::from(is_whole), "stops exactly where the reply is whole: {decoded:?}");
     let mut open: BTreeMap<&str, String> = BTreeMap::new();
     let mut started = BTreeSet::new();
     let mut arguments = Vec::new();

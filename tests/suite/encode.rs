@@ -2,41 +2,59 @@
 //!
 //! The files in `tests/golden/encode` are compared as a whole; `UPDATE_GOLDEN=1` writes them anew.
 
+mod families;
+
 use crate::golden;
 use oneclaw_context::Moment;
-use oneclaw_model::{Attachment, Call, Piece, ProviderKind, Request, RequestMessage, Thinking, ToolSpec};
-use oneclaw_providers::{Encoded, Endpoint, Mode, Profile, encode};
+use oneclaw_model::{
+    Attachment, Call, Dialect, Piece, ProviderKind, Request, RequestMessage, Thinking, ToolSpec,
+};
+use oneclaw_providers::{Adjustments, Encoded, Endpoint, Mode, Profile, encode};
 use oneclaw_tests::{generate, plan_at};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const KINDS: [ProviderKind; 3] = [ProviderKind::OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini];
-
-fn folder(kind: ProviderKind) -> &'static str {
-    match kind {
-        ProviderKind::OpenAi => "openai",
-        ProviderKind::Anthropic => "anthropic",
-        ProviderKind::Gemini => "gemini",
+fn folder(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::ChatCompletions => "openai",
+        Dialect::Responses => "responses",
+        Dialect::Messages => "anthropic",
+        Dialect::GenerateContent => "gemini",
     }
 }
 
-fn usual_model(kind: ProviderKind) -> &'static str {
-    match kind {
-        ProviderKind::OpenAi => "gpt-4o",
-        ProviderKind::Anthropic => "claude-sonnet-4-5-20250929",
-        ProviderKind::Gemini => "gemini-2.5-flash",
+fn usual_model(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::ChatCompletions => "gpt-4o",
+        Dialect::Responses => "gpt-6-sol",
+        Dialect::Messages => "claude-sonnet-4-5-20250929",
+        Dialect::GenerateContent => "gemini-2.5-flash",
     }
 }
 
-fn endpoint(kind: ProviderKind) -> Endpoint {
+fn endpoint(dialect: Dialect) -> Endpoint {
+    let kind = dialect.kind();
     let base_url = match kind {
         ProviderKind::OpenAi => "https://api.openai.com/v1",
         ProviderKind::Anthropic => "https://api.anthropic.com/v1",
         ProviderKind::Gemini => "https://generativelanguage.googleapis.com/v1beta",
     };
     Endpoint { kind, base_url: base_url.into(), key: None }
+}
+
+/// A model that is spoken to in that dialect, also where the catalogue knows another one.
+fn profile(dialect: Dialect, endpoint: &Endpoint, model: &str) -> Profile {
+    let usual = Profile::of(endpoint, model);
+    let learnt = Adjustments { dialect: Some(dialect), ..Adjustments::default() };
+    Profile { learnt, conversation: Some("session-1".into()), ..usual }
+}
+
+/// The request as the dialect's usual model gets it.
+fn usual(dialect: Dialect, request: &Request, mode: Mode) -> Encoded {
+    let endpoint = endpoint(dialect);
+    encode(&endpoint, &profile(dialect, &endpoint, usual_model(dialect)), request, mode)
 }
 
 // ---- builders ----
@@ -164,6 +182,58 @@ fn thinking_replay() -> Request {
             user("What is in a.md?"),
             RequestMessage::Assistant { text: "I will look.".into(), calls, trace },
             result("c1", "read_file", "# A"),
+        ])
+    }
+}
+
+/// Reasoning that came in fields, of a reply with calls and of one without; of the first call none is known.
+fn reasoning_fields() -> Request {
+    let field = |name: &str, json: Value| {
+        Piece::Thinking(Thinking::Field { name: name.into(), json: json.to_string() })
+    };
+    let details = json!([{"type": "reasoning.text", "text": "The file.", "signature": "c2ln+/=", "index": 0},
+        {"type": "reasoning.encrypted", "data": "gAAA", "id": "rs_1"}]);
+    let read = |id: &str| vec![call(id, "read_file", r#"{"path":"a.md"}"#)];
+    let trace = vec![field("reasoning_content", json!("The file.")), field("reasoning_details", details)];
+    Request {
+        system: Some("You are brief.".into()),
+        tools: vec![read_file()],
+        ..request(vec![
+            user("What is in a.md?"),
+            assistant("", read("c1")),
+            result("c1", "read_file", "# A"),
+            RequestMessage::Assistant { text: "Again.".into(), calls: read("c2"), trace: trace.clone() },
+            result("c2", "read_file", "# A"),
+            RequestMessage::Assistant { text: "A heading.".into(), calls: vec![], trace },
+            user_with("And this?", vec![picture("door.png")]),
+        ])
+    }
+}
+
+/// Reasoning of OpenAI's before a message and before a call, and some that led to nothing.
+fn reasoning_replay() -> Request {
+    let item = |id: &str| {
+        let json =
+            json!({"id": id, "type": "reasoning", "summary": [], "encrypted_content": format!("gAAA{id}")});
+        Piece::Thinking(Thinking::Item { json: json.to_string() })
+    };
+    let said = |bytes: usize, phase: &str| Piece::Text { bytes, signature: Some(phase.into()) };
+    let calls = vec![
+        call("call_1", "read_file", r#"{"path":"a.md"}"#),
+        call("call_2", "read_file", r#"{"path":"b.md"}"#),
+    ];
+    let trace =
+        vec![item("rs_1"), said(12, "commentary"), item("rs_2"), Piece::Call, Piece::Call, item("rs_3")];
+    let answer = vec![item("rs_4"), said(13, "final_answer")];
+    Request {
+        tools: vec![read_file()],
+        ..request(vec![
+            user("What is in a.md and b.md?"),
+            RequestMessage::Assistant { text: "I will look.".into(), calls, trace },
+            result("call_1", "read_file", "# A"),
+            result("call_2", "read_file", "# B"),
+            RequestMessage::Assistant { text: "Two headings.".into(), calls: vec![], trace: answer },
+            user("Thanks."),
         ])
     }
 }
@@ -325,10 +395,10 @@ fn signature() -> Request {
 /// A file's name and what it shows in every dialect.
 type Common = (&'static str, fn() -> Request, Mode);
 
-/// What each file shows: name, service, address if another one, model, request, mode.
+/// What each file shows: name, dialect, address if another one, model, request, mode.
 struct Scenario {
     name: &'static str,
-    kind: ProviderKind,
+    dialect: Dialect,
     base_url: Option<&'static str>,
     model: &'static str,
     request: fn() -> Request,
@@ -354,30 +424,49 @@ fn scenarios() -> Vec<Scenario> {
     ];
     const LOCAL: Option<&str> = Some("http://127.0.0.1:11434/v1");
     const MISTRAL: Option<&str> = Some("https://api.mistral.ai/v1");
-    let (openai, gemini) = (ProviderKind::OpenAi, ProviderKind::Gemini);
+    const DEEPSEEK: Option<&str> = Some("https://api.deepseek.com/v1");
+    const KIMI: Option<&str> = Some("https://api.moonshot.ai/v1");
+    const ROUTER: Option<&str> = Some("https://openrouter.ai/api/v1");
+    const LLAMA_CPP: Option<&str> = Some("http://127.0.0.1:8080/v1");
+    let (openai, gemini) = (Dialect::ChatCompletions, Dialect::GenerateContent);
+    let responses = Dialect::Responses;
     let own = [
         ("reasoning-model", openai, None, "o3-mini", system as fn() -> Request, Mode::Chat),
         ("reasoning-complete", openai, None, "gpt-5-mini", complete, Mode::Complete),
+        ("reasoning-tools", openai, None, "gpt-5.6", tools_parallel, Mode::Chat),
+        ("reasoning-replay", responses, None, "gpt-6-sol", reasoning_replay, Mode::Chat),
+        ("reasoning-none", responses, None, "gpt-4o", tools_parallel, Mode::Chat),
+        ("complete-low", responses, None, "gpt-6.1-sol", complete, Mode::Complete),
+        ("complete-pro", responses, None, "gpt-5.5-pro", complete, Mode::Complete),
         ("compatible-server", openai, LOCAL, "llama3.2", system, Mode::Chat),
         ("compatible-mistral", openai, MISTRAL, "mistral-large-latest", image_result, Mode::Chat),
+        ("compatible-deepseek", openai, DEEPSEEK, "deepseek-v4-pro", reasoning_fields, Mode::Chat),
+        ("compatible-deepseek-complete", openai, DEEPSEEK, "deepseek-v4-pro", complete, Mode::Complete),
+        ("compatible-kimi", openai, KIMI, "kimi-k2.6", reasoning_fields, Mode::Chat),
+        ("compatible-kimi-complete", openai, KIMI, "kimi-k3", complete, Mode::Complete),
+        ("compatible-openrouter", openai, ROUTER, "anthropic/claude-opus-5", reasoning_fields, Mode::Chat),
+        ("compatible-openrouter-complete", openai, ROUTER, "openai/gpt-5.4", complete, Mode::Complete),
+        ("compatible-mistral-complete", openai, MISTRAL, "mistral-medium-latest", complete, Mode::Complete),
+        ("compatible-llama-cpp", openai, LLAMA_CPP, "qwen3.5-9b", reasoning_fields, Mode::Chat),
+        ("compatible-llama-cpp-complete", openai, LLAMA_CPP, "qwen3.5-9b", complete, Mode::Complete),
         ("complete-pro", gemini, None, "gemini-2.5-pro", complete, Mode::Complete),
         ("complete-newer", gemini, None, "gemini-3-pro-preview", complete, Mode::Complete),
         ("signature", gemini, None, "gemini-2.5-pro", signature, Mode::Chat),
         ("signature-missing", gemini, None, "models/gemini-3-pro-preview", signature, Mode::Chat),
     ];
-    let common = KINDS.into_iter().flat_map(|kind| {
+    let common = Dialect::ALL.into_iter().flat_map(|dialect| {
         COMMON.map(|(name, request, mode)| Scenario {
             name,
-            kind,
+            dialect,
             base_url: None,
-            model: usual_model(kind),
+            model: usual_model(dialect),
             request,
             mode,
         })
     });
-    let own = own.map(|(name, kind, base_url, model, request, mode)| Scenario {
+    let own = own.map(|(name, dialect, base_url, model, request, mode)| Scenario {
         name,
-        kind,
+        dialect,
         base_url,
         model,
         request,
@@ -388,20 +477,24 @@ fn scenarios() -> Vec<Scenario> {
 
 impl Scenario {
     fn path(&self) -> PathBuf {
-        root().join(folder(self.kind)).join(format!("{}.json", self.name))
+        root().join(folder(self.dialect)).join(format!("{}.json", self.name))
     }
 
     fn shown(&self) -> String {
-        let usual = endpoint(self.kind);
+        let usual = endpoint(self.dialect);
         let base_url = self.base_url.map_or(usual.base_url.clone(), str::to_owned);
         let endpoint = Endpoint { base_url, ..usual };
-        let profile = Profile::of(&endpoint, self.model);
-        let encoded = encode(&endpoint, &profile, &(self.request)(), self.mode);
-        let Encoded { path, query, body } = encoded;
-        let query = query.map_or(String::new(), |(name, value)| format!("?{name}={value}"));
-        let shown = json!({"path": format!("{path}{query}"), "body": body});
-        serde_json::to_string_pretty(&shown).unwrap() + "\n"
+        let profile = profile(self.dialect, &endpoint, self.model);
+        shown(&endpoint, &profile, &(self.request)(), self.mode)
     }
+}
+
+/// What is sent, as a file shows it.
+fn shown(endpoint: &Endpoint, profile: &Profile, request: &Request, mode: Mode) -> String {
+    let Encoded { path, query, body } = encode(endpoint, profile, request, mode);
+    let query = query.map_or(String::new(), |(name, value)| format!("?{name}={value}"));
+    let shown = json!({"path": format!("{path}{query}"), "body": body});
+    serde_json::to_string_pretty(&shown).unwrap() + "\n"
 }
 
 fn root() -> PathBuf {
@@ -415,7 +508,7 @@ fn bodies_are_as_reviewed() {
 
 #[test]
 fn every_file_has_its_scenario() {
-    let folders = KINDS.map(|kind| root().join(folder(kind)));
+    let folders = Dialect::ALL.map(|dialect| root().join(folder(dialect)));
     let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let found: BTreeSet<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(found, scenarios().iter().map(Scenario::path).collect());
@@ -464,6 +557,51 @@ fn flat_openai(body: &Value) -> Flat {
     flat
 }
 
+fn flat_responses(body: &Value) -> Flat {
+    let mut flat = Flat::default();
+    flat.system.extend(body["instructions"].as_str().map(str::to_owned));
+    let items = body["input"].as_array().unwrap();
+    for (at, item) in items.iter().enumerate() {
+        assert_eq!(item.get("id"), None);
+        let role = match item["type"].as_str() {
+            None => {
+                let parts = item["content"].as_array().unwrap();
+                flat.texts.extend(parts.iter().filter_map(|part| part["text"].as_str().map(str::to_owned)));
+                "user"
+            }
+            Some("message") => {
+                let text = text_of(&item["content"][0]["text"]);
+                assert!(!text.trim().is_empty());
+                flat.texts.push(text);
+                "assistant"
+            }
+            Some("reasoning") => {
+                let next = items.get(at + 1).and_then(|next| next["type"].as_str()).unwrap_or_default();
+                assert!(["reasoning", "message", "function_call"].contains(&next), "{next} after reasoning");
+                "assistant"
+            }
+            Some("function_call") => {
+                flat.pairs.push(format!("+{}", text_of(&item["call_id"])));
+                let arguments = text_of(&item["arguments"]);
+                assert!(serde_json::from_str::<Value>(&arguments).unwrap().is_object());
+                flat.texts.push(arguments);
+                "assistant"
+            }
+            Some("function_call_output") => {
+                flat.pairs.push(format!("-{}", text_of(&item["call_id"])));
+                flat.texts.extend(item["output"].as_str().map(str::to_owned));
+                "tool"
+            }
+            Some(other) => panic!("{other}"),
+        };
+        // What the model says in a row is one side of the conversation, in several items.
+        if !(role == "assistant" && flat.roles.last().is_some_and(|last| last == role)) {
+            flat.roles.push(role.to_owned());
+        }
+    }
+    flat
+}
+
 fn flat_anthropic(body: &Value) -> Flat {
     let mut flat = Flat::default();
     flat.system.extend(body["system"].as_array().into_iter().flatten().map(|block| text_of(&block["text"])));
@@ -493,6 +631,7 @@ fn flat_anthropic(body: &Value) -> Flat {
                     }
                 }
                 "thinking" => assert!(block["signature"].is_string()),
+                "redacted_thinking" => assert!(block["data"].is_string()),
                 other => panic!("{other}"),
             }
             results_may_come &= block["type"] == "tool_result";
@@ -511,7 +650,7 @@ fn flat_gemini(body: &Value) -> Flat {
         assert!(!content["parts"].as_array().unwrap().is_empty());
         for part in content["parts"].as_array().unwrap() {
             if let Some(text) = part["text"].as_str() {
-                assert!(!text.is_empty());
+                assert!(!text.is_empty() || part["thoughtSignature"].is_string());
                 flat.texts.push(text.to_owned());
             }
             if let Some(call) = part.get("functionCall") {
@@ -522,18 +661,19 @@ fn flat_gemini(body: &Value) -> Flat {
             if let Some(answer) = part.get("functionResponse") {
                 flat.pairs.push(format!("-{}", text_of(&answer["name"])));
                 let response = &answer["response"];
-                flat.texts.push(text_of(response.get("result").unwrap_or(&response["error"])));
+                flat.texts.push(text_of(response.get("output").unwrap_or(&response["error"])));
             }
         }
     }
     flat
 }
 
-fn flat(kind: ProviderKind, body: &Value) -> Flat {
-    match kind {
-        ProviderKind::OpenAi => flat_openai(body),
-        ProviderKind::Anthropic => flat_anthropic(body),
-        ProviderKind::Gemini => flat_gemini(body),
+fn flat(dialect: Dialect, body: &Value) -> Flat {
+    match dialect {
+        Dialect::ChatCompletions => flat_openai(body),
+        Dialect::Responses => flat_responses(body),
+        Dialect::Messages => flat_anthropic(body),
+        Dialect::GenerateContent => flat_gemini(body),
     }
 }
 
@@ -559,25 +699,27 @@ fn check_pairs(flat: &Flat) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn check_roles(kind: ProviderKind, flat: &Flat) -> Result<(), TestCaseError> {
+fn check_roles(dialect: Dialect, flat: &Flat) -> Result<(), TestCaseError> {
     let roles: Vec<&str> = flat.roles.iter().map(String::as_str).collect();
-    let said = match kind {
-        ProviderKind::OpenAi => roles.iter().copied().filter(|role| *role != "system").collect(),
-        ProviderKind::Anthropic | ProviderKind::Gemini => roles.clone(),
+    let said = match dialect {
+        Dialect::ChatCompletions => roles.iter().copied().filter(|role| *role != "system").collect(),
+        Dialect::Responses | Dialect::Messages | Dialect::GenerateContent => roles.clone(),
     };
     prop_assert_eq!(said.first().copied(), Some("user"));
-    let allowed: &[&str] = match kind {
-        ProviderKind::OpenAi => &["user", "assistant", "tool"],
-        ProviderKind::Anthropic => &["user", "assistant"],
-        ProviderKind::Gemini => &["user", "model"],
+    let allowed: &[&str] = match dialect {
+        Dialect::ChatCompletions | Dialect::Responses => &["user", "assistant", "tool"],
+        Dialect::Messages => &["user", "assistant"],
+        Dialect::GenerateContent => &["user", "model"],
     };
     prop_assert!(said.iter().all(|role| allowed.contains(role)), "{:?}", roles);
     for pair in said.windows(2) {
         // Gemini takes the results of tools and what the user says then as two contents.
-        let may_repeat = match kind {
-            ProviderKind::OpenAi => pair[0] == "tool",
-            ProviderKind::Anthropic => false,
-            ProviderKind::Gemini => pair[0] == "user",
+        let may_repeat = match dialect {
+            Dialect::ChatCompletions => pair[0] == "tool",
+            // It has items, not turns.
+            Dialect::Responses => true,
+            Dialect::Messages => false,
+            Dialect::GenerateContent => pair[0] == "user",
         };
         prop_assert!(pair[0] != pair[1] || may_repeat, "{:?}", roles);
     }
@@ -607,11 +749,11 @@ fn planned() -> impl Strategy<Value = Request> {
         .prop_filter("something to send", |request| !request.messages.is_empty())
 }
 
-fn check(kind: ProviderKind, request: &Request, mode: Mode) -> Result<(), TestCaseError> {
-    let encoded = encode(&endpoint(kind), &Profile::of(&endpoint(kind), usual_model(kind)), request, mode);
-    let flat = flat(kind, &encoded.body);
+fn check(dialect: Dialect, request: &Request, mode: Mode) -> Result<(), TestCaseError> {
+    let encoded = usual(dialect, request, mode);
+    let flat = flat(dialect, &encoded.body);
     check_pairs(&flat)?;
-    check_roles(kind, &flat)?;
+    check_roles(dialect, &flat)?;
     check_texts(request, &flat)?;
     let wanted: Vec<String> = request.system.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
     prop_assert_eq!(&flat.system, &wanted);
@@ -621,10 +763,7 @@ fn check(kind: ProviderKind, request: &Request, mode: Mode) -> Result<(), TestCa
     if mode == Mode::Complete {
         prop_assert_eq!((&flat.pairs, encoded.body.get("tools")), (&vec![], None));
     }
-    prop_assert_eq!(
-        encoded,
-        encode(&endpoint(kind), &Profile::of(&endpoint(kind), usual_model(kind)), request, mode)
-    );
+    prop_assert_eq!(encoded, usual(dialect, request, mode));
     Ok(())
 }
 
@@ -633,9 +772,9 @@ proptest! {
 
     #[test]
     fn every_planned_request_is_legal_and_whole(request in planned()) {
-        for kind in KINDS {
-            check(kind, &request, Mode::Chat)?;
-            check(kind, &request, Mode::Complete)?;
+        for dialect in Dialect::ALL {
+            check(dialect, &request, Mode::Chat)?;
+            check(dialect, &request, Mode::Complete)?;
         }
     }
 
@@ -646,15 +785,15 @@ proptest! {
         let results = ids.iter().map(|id| result(id, "t", "ok"));
         let messages: Vec<RequestMessage> = [user("go"), assistant("", calls)].into_iter().chain(results).collect();
         let request = Request { tools: vec![read_file()], ..request(messages) };
-        for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-            let flat = flat(kind, &encode(&endpoint(kind), &Profile::of(&endpoint(kind), usual_model(kind)), &request, Mode::Chat).body);
+        for dialect in [Dialect::ChatCompletions, Dialect::Responses, Dialect::Messages] {
+            let flat = flat(dialect, &usual(dialect, &request, Mode::Chat).body);
             check_pairs(&flat)?;
             let sent: BTreeSet<&str> = flat.pairs.iter().filter_map(|pair| pair.strip_prefix('+')).collect();
             prop_assert_eq!(sent.len(), ids.len());
             let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             for id in sent {
                 prop_assert!(!id.is_empty() && id.len() <= 64);
-                prop_assert!(kind == ProviderKind::OpenAi || id.chars().all(is_fine), "{}", id);
+                prop_assert!(dialect == Dialect::ChatCompletions || id.chars().all(is_fine), "{}", id);
             }
         }
     }

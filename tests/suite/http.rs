@@ -2,6 +2,7 @@
 //!
 //! Times are short; the upper bounds leave room for a busy machine.
 
+mod continued;
 mod ends;
 
 use oneclaw_model::{ProviderKind, Request, RequestMessage, ToolSpec, Usage};

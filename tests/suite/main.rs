@@ -20,6 +20,7 @@ mod models;
 mod nous;
 mod opencode;
 mod properties;
+mod replay;
 mod rfc011;
 mod services;
 mod store;

@@ -58,6 +58,9 @@ fn show(decoded: &Decoded) -> String {
     for event in &decoded.events {
         writeln!(text, "{}", serde_json::to_string(event).unwrap()).unwrap();
     }
+    if let Some(token) = &decoded.continuation {
+        writeln!(text, "goes on with: {token}").unwrap();
+    }
     match &decoded.outcome {
         Ok(()) => {}
         Err(ProviderError::Protocol { detail }) => writeln!(text, "error: Protocol, {detail}").unwrap(),

@@ -2,11 +2,14 @@
 //!
 //! Options: `--port N` (default: a free one), `--model ID` and `--window N` and `--max-output N` (a model of that size;
 //! may be repeated, each `--model` starts a new one), `--key K` (ask every caller for it), `--delay MS` (between events),
-//! `--fault NAME` (the next call is answered with it: overloaded, rate-limit, error-in-stream; may be repeated).
+//! `--fault NAME` (the next call is answered with it: overloaded, rate-limit, error-in-stream; may be repeated),
+//! `--today DAY` (models that are switched off by then are gone), `--reasoning N` (tokens a model that reasons uses up before
+//! its first word), `--continue-after N` (tokens after which a reply of gemini-4-argon has to be continued), `--flavour NAME`
+//! (which server it behaves like: deepseek, kimi, openrouter, ollama, llama.cpp, lm-studio, vllm).
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A program for people.
 
-use oneclaw_demo::{Config, Fault, Model, Server, Step};
+use oneclaw_demo::{Config, Fault, Flavour, Model, Server, Step};
 use oneclaw_model::ProviderKind;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -72,6 +75,10 @@ fn config(arguments: &[String]) -> Result<Config, String> {
             }
             "--key" => config.key = Some(value.clone()),
             "--delay" => config.delay = Duration::from_millis(number()?),
+            "--today" => config.today = value.clone().try_into()?,
+            "--reasoning" => config.reasoning_tokens = number()?,
+            "--continue-after" => config.continue_after = number()?,
+            "--flavour" => config.flavour = flavour(value)?,
             "--fault" => config.script.push(Step::Fault(fault(value)?)),
             _ => return Err(format!("unknown option {option}")),
         }
@@ -86,5 +93,19 @@ fn fault(name: &str) -> Result<Fault, String> {
         "rate-limit" => Ok(Fault::TooManyRequests { retry_after: None }),
         "error-in-stream" => Ok(Fault::ErrorInStream),
         other => Err(format!("unknown fault {other}")),
+    }
+}
+
+fn flavour(name: &str) -> Result<Flavour, String> {
+    match name {
+        "plain" => Ok(Flavour::Plain),
+        "deepseek" => Ok(Flavour::DeepSeek),
+        "kimi" => Ok(Flavour::Kimi),
+        "openrouter" => Ok(Flavour::OpenRouter),
+        "ollama" => Ok(Flavour::Ollama),
+        "llama.cpp" => Ok(Flavour::LlamaCpp),
+        "lm-studio" => Ok(Flavour::LmStudio),
+        "vllm" => Ok(Flavour::Vllm),
+        other => Err(format!("unknown flavour {other}")),
     }
 }

@@ -1,6 +1,6 @@
-//! A request as all three protocols mean it.
+//! A request as all protocols mean it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What is asked of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,9 +16,63 @@ pub(crate) struct Ask {
     pub wants_usage: bool,
     /// Whether the reasoning is to be shown.
     pub wants_thinking: bool,
-    /// Whether a model that reasons out of sight is told not to.
-    pub is_reasoning_off: bool,
+    /// How much the model reasons.
+    pub amount: Amount,
+    /// Whether reasoning is left out of the reply, or kept there without its text, even where a script has one.
+    pub hides_thoughts: bool,
+    /// Whether the prompt has to leave room for the longest reply that is asked for.
+    pub reserves_output: bool,
+    /// Whether a prompt that does not fit is cut instead of refused.
+    pub truncates: bool,
+    /// Whether the reply may have to be continued by another request (Gemini).
+    pub continues: bool,
+    /// The reply that is to be continued (Gemini).
+    pub continuation: Option<String>,
     pub choice: Choice,
+    /// What the signatures of reasoning in the reply are made of (Anthropic, models of the catalogue).
+    pub binding: Option<Binding>,
+    /// What was left out of the request, in the protocol's own form.
+    pub transformations: Vec<Value>,
+    /// What the reply repeats of the request (Responses).
+    pub echo: Map<String, Value>,
+    /// How the protocol's own form of the reply differs from model to model.
+    pub style: Style,
+}
+
+/// How much a model reasons before it speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Amount {
+    /// Not at all.
+    #[default]
+    Nothing,
+    /// As little as it can.
+    Little,
+    /// As it usually does.
+    Usual,
+}
+
+/// What a signature of reasoning is made of: the model, everything before it, and the reasoning before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Binding {
+    pub model: u64,
+    pub prefix: u64,
+    /// A digest of the signature before; 0 where there is none.
+    pub previous: u64,
+}
+
+/// How the form of a reply differs from model to model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Style {
+    /// The model is one of the catalogue's.
+    pub is_known: bool,
+    /// Messages say whether they are the final answer (Responses).
+    pub has_phase: bool,
+    /// Deltas are padded (Responses).
+    pub is_obfuscated: bool,
+    /// The first call is signed (Gemini).
+    pub signs_calls: bool,
+    /// Calls have names, and texts are signed too (Gemini 3 and later).
+    pub signs_texts: bool,
 }
 
 /// How the reply travels.

@@ -4,7 +4,7 @@
 //! pass for this cache; nothing in it expires, the oldest entries give way when it is full.
 
 use crate::window::{Measure, digest};
-use oneclaw_model::ProviderKind;
+use oneclaw_model::{Dialect, ProviderKind};
 use std::collections::{HashSet, VecDeque};
 
 /// No service caches shorter prompts.
@@ -32,8 +32,8 @@ pub(crate) struct PrefixCache {
 
 impl PrefixCache {
     /// Looks a prompt up, and remembers it.
-    pub fn visit(&mut self, kind: ProviderKind, model: &str, measure: &Measure) -> Share {
-        let scope = digest((kind, model));
+    pub fn visit(&mut self, dialect: Dialect, model: &str, measure: &Measure) -> Share {
+        let scope = digest((dialect, model));
         let mut total = 0;
         let ends: Vec<(u64, u64, bool)> = measure
             .segments
@@ -43,15 +43,20 @@ impl PrefixCache {
                 (segment.chain, total, segment.is_breakpoint)
             })
             .collect();
-        match kind {
-            ProviderKind::OpenAi | ProviderKind::Gemini => {
+        match dialect.kind() {
+            kind @ (ProviderKind::OpenAi | ProviderKind::Gemini) => {
                 let known = ends.iter().take_while(|(chain, ..)| self.knows(scope, *chain)).last();
                 let known = known.map_or(0, |(_, tokens, _)| *tokens);
                 for (chain, ..) in ends {
                     self.remember(scope, chain);
                 }
                 let step = if kind == ProviderKind::OpenAi { OPENAI_STEP } else { 1 };
-                Share { read: if known < LEAST { 0 } else { known / step * step }, written: 0 }
+                let counted = |tokens: u64| if tokens < LEAST { 0 } else { tokens / step * step };
+                let read = counted(known);
+                // Responses say what was written too.
+                let written =
+                    if dialect == Dialect::Responses { counted(total).saturating_sub(read) } else { 0 };
+                Share { read, written }
             }
             ProviderKind::Anthropic => {
                 let marked: Vec<usize> =
@@ -111,20 +116,25 @@ mod tests {
         let first = prompt(&[(1, 1_000, false), (2, 200, false)]);
         let longer = prompt(&[(1, 1_000, false), (2, 200, false), (3, 50, false)]);
         let other = prompt(&[(1, 1_000, false), (9, 200, false)]);
-        let mut read = |prompt| cache.visit(ProviderKind::OpenAi, "m", prompt).read;
+        let mut read = |prompt| cache.visit(Dialect::ChatCompletions, "m", prompt).read;
         assert_eq!(read(&first), 0);
         assert_eq!(read(&longer), 1_152);
         assert_eq!(read(&other), 0);
-        assert_eq!(cache.visit(ProviderKind::OpenAi, "another", &first).read, 0);
-        let mut read = || cache.visit(ProviderKind::Gemini, "m", &first).read;
+        assert_eq!(cache.visit(Dialect::ChatCompletions, "another", &first).read, 0);
+        let mut read = || cache.visit(Dialect::GenerateContent, "m", &first).read;
         assert_eq!((read(), read()), (0, 1_200));
+        let mut share = || cache.visit(Dialect::Responses, "m", &first);
+        assert_eq!(
+            (share(), share()),
+            (Share { read: 0, written: 1_152 }, Share { read: 1_152, written: 0 })
+        );
     }
 
     #[test]
     fn anthropic_caches_where_it_is_told_to() {
         let mut cache = PrefixCache::default();
         let mut visit = |parts: &[(u64, u64, bool)]| {
-            let share = cache.visit(ProviderKind::Anthropic, "m", &prompt(parts));
+            let share = cache.visit(Dialect::Messages, "m", &prompt(parts));
             (share.read, share.written)
         };
         assert_eq!(visit(&[(1, 2_000, false), (2, 500, false)]), (0, 0));

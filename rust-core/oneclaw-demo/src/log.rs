@@ -4,7 +4,7 @@
 
 use crate::script::Reply;
 use bytes::Bytes;
-use oneclaw_model::{ProviderKind, Usage};
+use oneclaw_model::{Dialect, ProviderKind, Usage};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,8 @@ pub struct Exchange {
     pub path: String,
     /// The protocol spoken, where the path tells.
     pub kind: Option<ProviderKind>,
+    /// The dialect of it, where the path tells.
+    pub dialect: Option<Dialect>,
     /// The model asked for.
     pub model: Option<String>,
     /// The size of the prompt, where the request got so far as to be counted.
@@ -109,6 +111,7 @@ impl Log {
             method: method.to_owned(),
             path: path.to_owned(),
             kind: None,
+            dialect: None,
             model: None,
             prompt_tokens: None,
             status: None,

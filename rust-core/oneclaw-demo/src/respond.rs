@@ -9,7 +9,7 @@ use crate::script::Fault;
 use bytes::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use hyper::{Response, StatusCode};
-use oneclaw_model::ProviderKind;
+use oneclaw_model::{Dialect, ProviderKind};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -34,6 +34,23 @@ pub(crate) fn json(status: u16, value: &Value, ticket: Ticket) -> Response<Outgo
 /// A refusal in the provider's form.
 pub(crate) fn rejection(kind: ProviderKind, rejection: &Rejection, ticket: Ticket) -> Response<Outgoing> {
     json(rejection.status, &rejection.body(kind), ticket)
+}
+
+/// A text with a status.
+pub(crate) fn text(status: u16, text: &'static str, ticket: Ticket) -> Response<Outgoing> {
+    ticket.note(|exchange| exchange.status = Some(status));
+    with(status, "text/plain; charset=utf-8", Outgoing::whole(Bytes::from_static(text.as_bytes()), ticket))
+}
+
+/// A refusal inside a stream with a good status (LM Studio).
+pub(crate) fn rejection_in_stream(
+    kind: ProviderKind,
+    rejection: &Rejection,
+    ticket: Ticket,
+) -> Response<Outgoing> {
+    ticket.note(|exchange| exchange.status = Some(200));
+    let event = protocol::Event { name: Some("error"), data: rejection.body(kind).to_string() };
+    with(200, EVENTS, Outgoing::pieces([Part::Bytes(event.frame().into())], ticket))
 }
 
 fn with(status: u16, content_type: &'static str, body: Outgoing) -> Response<Outgoing> {
@@ -103,6 +120,8 @@ pub(crate) fn gateway_fault(
         | Fault::CutMidEvent
         | Fault::Drip(_)
         | Fault::ErrorInStream
+        | Fault::NestedErrorInStream
+        | Fault::FailedResponse
         | Fault::EmptyReply
         | Fault::CutByLength
         | Fault::ToolCallInsteadOfSummary
@@ -155,7 +174,7 @@ fn content_type(delivery: Delivery) -> &'static str {
 
 /// A reply on its way, with what its faults make of it.
 pub(crate) fn deliver(
-    kind: ProviderKind,
+    dialect: Dialect,
     ask: &Ask,
     answer: &Answer,
     faults: &[Fault],
@@ -169,31 +188,38 @@ pub(crate) fn deliver(
     });
     let is_plain = faults.iter().all(|fault| disturbance(fault).is_none());
     if ask.delivery == Delivery::Whole && is_plain {
-        return json(200, &protocol::whole(kind, answer), ticket);
+        return json(200, &protocol::whole(dialect, ask, answer, config.flavour), ticket);
     }
-    let frames = frames(kind, ask, answer, faults, config.piece);
+    let frames = frames(dialect, ask, answer, faults, config);
     let parts = parts(frames, faults, config.delay);
     with(200, content_type(ask.delivery), Outgoing::pieces(parts, ticket))
 }
 
 /// The faults that change how the bytes travel.
 fn disturbance(fault: &Fault) -> Option<&Fault> {
-    use Fault::{CutMidEvent, Drip, ErrorInStream, StallMidway};
-    matches!(fault, CutMidEvent | Drip(_) | ErrorInStream | StallMidway).then_some(fault)
+    use Fault::{CutMidEvent, Drip, StallMidway};
+    (failure(fault).is_some() || matches!(fault, CutMidEvent | Drip(_) | StallMidway)).then_some(fault)
+}
+
+/// The faults that end a reply with an error.
+fn failure(fault: &Fault) -> Option<&Fault> {
+    use Fault::{ErrorInStream, FailedResponse, NestedErrorInStream};
+    matches!(fault, ErrorInStream | FailedResponse | NestedErrorInStream).then_some(fault)
 }
 
 /// The reply in the pieces in which it leaves.
-fn frames(kind: ProviderKind, ask: &Ask, answer: &Answer, faults: &[Fault], piece: usize) -> Vec<String> {
-    let is_failing = faults.contains(&Fault::ErrorInStream);
-    let error = protocol::error_event(kind);
+fn frames(dialect: Dialect, ask: &Ask, answer: &Answer, faults: &[Fault], config: &Config) -> Vec<String> {
+    let failure = faults.iter().find_map(failure);
     if ask.delivery == Delivery::Whole {
-        let body = protocol::whole(kind, answer).to_string();
-        return vec![if is_failing { error.data } else { body }];
+        return vec![match failure {
+            Some(fault) => protocol::error_event(dialect, ask, answer, fault, 0).data,
+            None => protocol::whole(dialect, ask, answer, config.flavour).to_string(),
+        }];
     }
-    let mut events = protocol::events(kind, ask, answer, piece);
-    if is_failing {
+    let mut events = protocol::events(dialect, ask, answer, config.flavour, config.piece);
+    if let Some(fault) = failure {
         events.truncate(events.len().div_ceil(2));
-        events.push(error);
+        events.push(protocol::error_event(dialect, ask, answer, fault, events.len()));
     }
     match ask.delivery {
         Delivery::Events | Delivery::Whole => events.iter().map(protocol::Event::frame).collect(),

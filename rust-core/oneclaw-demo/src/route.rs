@@ -2,15 +2,15 @@
 
 use crate::ask::Delivery;
 use hyper::{HeaderMap, Method, Uri};
-use oneclaw_model::ProviderKind;
+use oneclaw_model::{Dialect, ProviderKind};
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// An answer of a model. Gemini names model and delivery in the path.
-    Generate(ProviderKind, Option<(String, Delivery)>),
+    Generate(Dialect, Option<(String, Delivery)>),
     /// The size of a prompt.
-    Count(ProviderKind, Option<String>),
+    Count(Dialect, Option<String>),
     /// The models.
     List(ProviderKind),
     /// One model.
@@ -23,49 +23,56 @@ impl Target {
     pub fn of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Self {
         let path = uri.path().trim_end_matches('/');
         match (method, path) {
-            (&Method::POST, "/v1/chat/completions") => return Self::Generate(ProviderKind::OpenAi, None),
-            (&Method::POST, "/v1/messages") => return Self::Generate(ProviderKind::Anthropic, None),
-            (&Method::POST, "/v1/messages/count_tokens") => {
-                return Self::Count(ProviderKind::Anthropic, None);
-            }
+            (&Method::POST, "/v1/chat/completions") => return Self::Generate(Dialect::ChatCompletions, None),
+            (&Method::POST, "/v1/responses") => return Self::Generate(Dialect::Responses, None),
+            (&Method::POST, "/v1/responses/input_tokens") => return Self::Count(Dialect::Responses, None),
+            (&Method::POST, "/v1/messages") => return Self::Generate(Dialect::Messages, None),
+            (&Method::POST, "/v1/messages/count_tokens") => return Self::Count(Dialect::Messages, None),
             (&Method::GET, "/v1/models") => return Self::List(v1(headers)),
             (&Method::GET, "/v1beta/models") => return Self::List(ProviderKind::Gemini),
             _ => {}
         }
-        if let (&Method::GET, Some(id)) = (method, path.strip_prefix("/v1/models/")) {
-            return Self::Show(v1(headers), decoded(id));
+        let Some((version, rest)) = path.strip_prefix('/').and_then(|path| path.split_once("/models/"))
+        else {
+            return Self::Unknown;
+        };
+        if !matches!(version, "v1" | "v1beta") {
+            return Self::Unknown;
         }
-        let Some(rest) = path.strip_prefix("/v1beta/models/") else { return Self::Unknown };
         let events = query(uri, "alt").as_deref() == Some("sse");
         match (method, rest.rsplit_once(':')) {
             (&Method::POST, Some((id, "generateContent"))) => {
-                Self::Generate(ProviderKind::Gemini, Some((decoded(id), Delivery::Whole)))
+                Self::Generate(Dialect::GenerateContent, Some((decoded(id), Delivery::Whole)))
             }
             (&Method::POST, Some((id, "streamGenerateContent"))) => {
                 let delivery = if events { Delivery::Events } else { Delivery::Array };
-                Self::Generate(ProviderKind::Gemini, Some((decoded(id), delivery)))
+                Self::Generate(Dialect::GenerateContent, Some((decoded(id), delivery)))
             }
             (&Method::POST, Some((id, "countTokens"))) => {
-                Self::Count(ProviderKind::Gemini, Some(decoded(id)))
+                Self::Count(Dialect::GenerateContent, Some(decoded(id)))
             }
+            (&Method::GET, _) if version == "v1" => Self::Show(v1(headers), decoded(rest)),
             (&Method::GET, _) => Self::Show(ProviderKind::Gemini, decoded(rest)),
             _ => Self::Unknown,
         }
     }
 
-    /// The protocol; OpenAI's where nothing tells.
-    pub fn kind(&self) -> ProviderKind {
+    /// The dialect; chat completions where nothing tells.
+    pub fn dialect(&self) -> Dialect {
         match self {
-            Self::Generate(kind, _) | Self::Count(kind, _) | Self::List(kind) | Self::Show(kind, _) => *kind,
-            Self::Unknown => ProviderKind::OpenAi,
+            Self::Generate(dialect, _) | Self::Count(dialect, _) => *dialect,
+            Self::List(kind) | Self::Show(kind, _) => Dialect::usual(*kind),
+            Self::Unknown => Dialect::ChatCompletions,
         }
     }
 }
 
-/// Two protocols share `/v1/models`; Anthropic's clients say which version they speak.
+/// All services have `/v1/models`; clients of Anthropic and Google show their keys in headers of their own.
 fn v1(headers: &HeaderMap) -> ProviderKind {
     if headers.contains_key("anthropic-version") || headers.contains_key("x-api-key") {
         ProviderKind::Anthropic
+    } else if headers.contains_key("x-goog-api-key") {
+        ProviderKind::Gemini
     } else {
         ProviderKind::OpenAi
     }
@@ -120,13 +127,22 @@ mod tests {
 
     #[test]
     fn paths() {
-        use ProviderKind::{Anthropic, Gemini, OpenAi};
-        assert_eq!(target(Method::POST, "/v1/chat/completions"), Target::Generate(OpenAi, None));
-        assert_eq!(target(Method::POST, "/v1/messages?beta=true"), Target::Generate(Anthropic, None));
+        use ProviderKind::{Gemini, OpenAi};
+        assert_eq!(
+            target(Method::POST, "/v1/chat/completions"),
+            Target::Generate(Dialect::ChatCompletions, None)
+        );
+        assert_eq!(target(Method::POST, "/v1/messages?beta=true"), Target::Generate(Dialect::Messages, None));
+        assert_eq!(target(Method::POST, "/v1/responses"), Target::Generate(Dialect::Responses, None));
+        assert_eq!(
+            target(Method::POST, "/v1/responses/input_tokens"),
+            Target::Count(Dialect::Responses, None)
+        );
         let stream = "/v1beta/models/a%2Fb:streamGenerateContent";
-        let gemini = |delivery| Target::Generate(Gemini, Some(("a/b".into(), delivery)));
+        let gemini = |delivery| Target::Generate(Dialect::GenerateContent, Some(("a/b".into(), delivery)));
         assert_eq!(target(Method::POST, stream), gemini(Delivery::Array));
         assert_eq!(target(Method::POST, &format!("{stream}?key=1&alt=sse")), gemini(Delivery::Events));
+        assert_eq!(target(Method::POST, &stream.replace("beta", "")), gemini(Delivery::Array));
         assert_eq!(target(Method::GET, "/v1/models"), Target::List(OpenAi));
         assert_eq!(target(Method::GET, "/v1/models/x"), Target::Show(OpenAi, "x".into()));
         assert_eq!(target(Method::GET, "/v1beta/models/x"), Target::Show(Gemini, "x".into()));

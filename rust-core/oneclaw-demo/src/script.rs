@@ -26,6 +26,17 @@ impl Reply {
     }
 }
 
+/// A piece of reasoning in a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Thought {
+    /// With its text, where the caller is to see it.
+    Shown(String),
+    /// Without its text: only a signature or an encrypted form of it.
+    Hidden,
+    /// Redacted (Anthropic); the other protocols know no such thing and leave the text out.
+    Redacted,
+}
+
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -46,6 +57,14 @@ pub enum Step {
     Think {
         /// The reasoning.
         thinking: String,
+        /// What comes after it.
+        then: Box<Step>,
+    },
+    /// Several pieces of reasoning, and then what the other step says. The first comes before the text, the others between
+    /// the text and the calls.
+    Thoughts {
+        /// The reasoning.
+        thoughts: Vec<Thought>,
         /// What comes after it.
         then: Box<Step>,
     },
@@ -99,6 +118,10 @@ pub enum Fault {
     ServerError(u16),
     /// The first half of the events, and then an error object in the stream.
     ErrorInStream,
+    /// The same in the other shape that Responses have for it, the error nested; with the other protocols no different.
+    NestedErrorInStream,
+    /// The first half of the events, and then `response.failed` (Responses); with the other protocols an error object.
+    FailedResponse,
     /// A reply that ends well and says nothing.
     EmptyReply,
     /// The reply breaks off halfway and says that the length was the reason.
@@ -132,6 +155,8 @@ impl Fault {
             | Self::CutMidEvent
             | Self::Drip(_)
             | Self::ErrorInStream
+            | Self::NestedErrorInStream
+            | Self::FailedResponse
             | Self::EmptyReply
             | Self::CutByLength
             | Self::ToolCallInsteadOfSummary
@@ -147,7 +172,7 @@ impl Fault {
 pub(crate) struct Order {
     /// What is said; `None` leaves it to the demo model.
     pub reply: Option<Reply>,
-    pub thinking: Option<String>,
+    pub thoughts: Option<Vec<Thought>>,
     pub usage: Option<Usage>,
     /// What goes wrong, the outermost first.
     pub faults: Vec<Fault>,
@@ -175,7 +200,11 @@ impl From<Step> for Order {
                     return order;
                 }
                 Step::Think { thinking, then } => {
-                    order.thinking.get_or_insert(thinking);
+                    order.thoughts.get_or_insert(vec![Thought::Shown(thinking)]);
+                    *then
+                }
+                Step::Thoughts { thoughts, then } => {
+                    order.thoughts.get_or_insert(thoughts);
                     *then
                 }
                 Step::Usage { usage, then } => {
@@ -254,7 +283,7 @@ mod tests {
         };
         let order = Order::from(step);
         assert_eq!(order.reply, Some(Reply::text("yes")));
-        assert_eq!(order.thinking.as_deref(), Some("hm"));
+        assert_eq!(order.thoughts, Some(vec![Thought::Shown("hm".into())]));
         assert_eq!(order.usage, Some(usage));
         assert_eq!(order.faults, [Fault::NoUsage]);
     }

@@ -1,28 +1,34 @@
 //! One request from its arrival to its answer.
 
-use crate::ask::{Ask, Delivery};
+use crate::ask::{Amount, Ask, Delivery};
 use crate::body::{self, MOST_BYTES, Outgoing, Unread};
 use crate::cache::PrefixCache;
-use crate::compose::{self, Prompt};
-use crate::config::{Config, Model};
+use crate::compose::{Composer, Prompt};
+use crate::config::{Config, Flavour, Model};
+use crate::flavour::{self, Native};
 use crate::log::{Log, Ticket};
 use crate::protocol::{self, Answer, Rejection};
 use crate::respond::{self, Outcome};
 use crate::route::{self, Target};
-use crate::script::{Fault, Order, Script, Step};
+use crate::script::{Fault, Order, Reply, Script, Step};
+use crate::subject::{Seal, Subject};
 use crate::summarise;
 use crate::window::{self, Counter, Measure};
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::{HeaderMap, Request, Response, Uri};
-use oneclaw_model::ProviderKind;
-use serde_json::{Value, json};
+use oneclaw_catalogue::{Facts, Vendor};
+use oneclaw_model::{Dialect, ProviderKind};
+use serde_json::Value;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
 
 /// Kibibytes of bodies that are read and looked at at the same time; more wait.
 const MOST_READ: usize = 128 * 1024;
+/// Replies that can be continued at the same time; the oldest give way.
+const MOST_PENDING: usize = 64;
 
 /// What a request can do to its connection.
 #[derive(Clone, Default)]
@@ -43,9 +49,31 @@ pub(crate) struct Service {
     counter: Counter,
     cache: Mutex<PrefixCache>,
     script: Mutex<Script>,
+    /// Replies that can be continued.
+    pending: Mutex<VecDeque<Pending>>,
     log: Arc<Log>,
     replies: AtomicU64,
     memory: Semaphore,
+    seal: Seal,
+}
+
+/// A reply of which more can be asked for.
+struct Pending {
+    token: String,
+    /// A digest of the request it answers.
+    request: u64,
+    rest: String,
+}
+
+/// A question to a model as it arrived.
+struct Call {
+    dialect: Dialect,
+    /// The model, where the path names it.
+    model: Option<String>,
+    delivery: Option<Delivery>,
+    betas: String,
+    is_count: bool,
+    body: Bytes,
 }
 
 /// A call of a model that was answered.
@@ -53,6 +81,13 @@ struct Answered {
     ask: Ask,
     answer: Answer,
     faults: Vec<Fault>,
+}
+
+/// A request that was read and measured.
+struct Understood<'a> {
+    ask: Ask,
+    model: &'a Model,
+    measure: Measure,
 }
 
 impl Service {
@@ -65,9 +100,11 @@ impl Service {
             counter: Counter::new(Arc::clone(&config.tokenizer)),
             cache: Mutex::default(),
             script: Mutex::new(script),
+            pending: Mutex::default(),
             log,
             replies: AtomicU64::new(0),
             memory: Semaphore::new(MOST_READ),
+            seal: Seal::new(config.seed),
             config,
         }
     }
@@ -81,11 +118,13 @@ impl Service {
     }
 
     /// What a request for a summary gets, where that is settled and this is one.
-    fn summary_order(&self, kind: ProviderKind, in_path: Option<&str>, body: &[u8]) -> Option<Order> {
+    fn summary_order(&self, call: &Call) -> Option<Order> {
         let order = self.script().summaries.clone()?;
-        let value = parsed(kind, body).ok()?;
-        let model = self.model(kind, in_path.or(value.get("model").and_then(Value::as_str))?).ok()?;
-        let ask = protocol::parse(kind, &value, model).ok()?;
+        let value = parsed(call.dialect, &call.body).ok()?;
+        let id = call.model.as_deref().or(value.get("model").and_then(Value::as_str))?;
+        let model = self.model(call.dialect.kind(), id).ok()?;
+        let facts = self.facts(call.dialect, id);
+        let ask = protocol::parse(call.dialect, &value, &self.subject(model, facts.as_ref(), call)).ok()?;
         summarise::is_asked(&ask).then_some(order)
     }
 
@@ -98,9 +137,13 @@ impl Service {
         let (head, incoming) = request.into_parts();
         let ticket = Log::open(&self.log, head.method.as_str(), head.uri.path());
         let target = Target::of(&head.method, &head.uri, &head.headers);
-        let kind = target.kind();
+        let dialect = target.dialect();
+        let kind = dialect.kind();
         if target != Target::Unknown {
-            ticket.note(|exchange| exchange.kind = Some(kind));
+            ticket.note(|exchange| {
+                exchange.kind = Some(kind);
+                exchange.dialect = Some(dialect);
+            });
         }
         let length = incoming.size_hint().upper().unwrap_or(MOST_BYTES as u64).min(MOST_BYTES as u64);
         let permits = u32::try_from(length / 1_024 + 1).unwrap_or(1);
@@ -116,13 +159,15 @@ impl Service {
             Err(Unread::Broken) => return Err(body::Cut),
         };
         ticket.body(&body);
+        if let Some(native) = Native::of(self.config.flavour, &head.method, head.uri.path()) {
+            return Ok(self.native(native, body, ticket));
+        }
+        let call = Call::new(&target, &head.headers, body);
         let summary = match &target {
-            Target::Generate(kind, in_path) => {
-                self.summary_order(*kind, in_path.as_ref().map(|(id, _)| id.as_str()), &body)
-            }
+            Target::Generate(..) => self.summary_order(&call),
             _ => None,
         };
-        if let Target::Generate(_, in_path) = &target
+        if let Target::Generate(..) = &target
             && let Some(fault) = match &summary {
                 Some(order) => order.gateway_fault().cloned(),
                 None => self.script().take_gateway_fault(),
@@ -131,7 +176,7 @@ impl Service {
             if fault == Fault::Refuse {
                 connection.is_reset.store(true, Ordering::SeqCst);
             }
-            let (model, delivery) = in_path.clone().unwrap_or_else(|| glance(&body));
+            let (model, delivery) = glance(&call);
             ticket.note(|exchange| exchange.model = Some(model.chars().take(120).collect()));
             return respond::gateway_fault(kind, fault, delivery, ticket);
         }
@@ -139,24 +184,16 @@ impl Service {
             return Ok(respond::rejection(kind, &rejection, ticket));
         }
         let response = match target {
-            Target::Generate(kind, in_path) => {
+            Target::Generate(..) => {
                 let service = Arc::clone(&self);
                 // Counting may take a while, and a tokenizer that was given may fail.
-                let work = tokio::task::spawn_blocking(move || {
-                    service.generate(kind, in_path, &body, summary, ticket)
-                });
+                let work = tokio::task::spawn_blocking(move || service.generate(&call, summary, ticket));
                 work.await.map_err(|_| body::Cut)?
             }
-            Target::Count(kind, id) => match self.count(kind, id, &body, &ticket) {
-                Ok(tokens) => {
-                    let name = if kind == ProviderKind::Gemini { "totalTokens" } else { "input_tokens" };
-                    respond::json(200, &json!({name: tokens}), ticket)
-                }
-                Err(rejection) => respond::rejection(kind, &rejection, ticket),
-            },
-            Target::List(kind) => respond::json(200, &protocol::models(kind, &self.config.models), ticket),
-            Target::Show(kind, id) => match self.model(kind, &id) {
-                Ok(model) => respond::json(200, &protocol::model(kind, model), ticket),
+            Target::Count(..) => self.count(&call, ticket),
+            Target::List(kind) => respond::json(200, &self.list(kind), ticket),
+            Target::Show(kind, id) => match self.shown(kind, &id) {
+                Ok(model) => respond::json(200, &model, ticket),
                 Err(rejection) => respond::rejection(kind, &rejection, ticket),
             },
             Target::Unknown => {
@@ -185,38 +222,108 @@ impl Service {
         found.ok_or_else(|| protocol::unknown_model(kind, &id.chars().take(120).collect::<String>()))
     }
 
-    fn generate(
-        &self,
-        kind: ProviderKind,
-        in_path: Option<(String, Delivery)>,
-        body: &[u8],
-        summary: Option<Order>,
-        ticket: Ticket,
-    ) -> Response<Outgoing> {
-        match self.answered(kind, in_path, body, summary, &ticket) {
+    /// What is known of a model. Compatible servers have models of their own, of which nothing is.
+    fn facts(&self, dialect: Dialect, id: &str) -> Option<Facts> {
+        if dialect == Dialect::ChatCompletions && self.config.flavour != Flavour::Plain {
+            return None;
+        }
+        let given = self.config.facts.iter().find(|facts| facts.id == id).cloned();
+        let vendor = match dialect.kind() {
+            ProviderKind::OpenAi => Vendor::OpenAi,
+            ProviderKind::Anthropic => Vendor::Anthropic,
+            ProviderKind::Gemini => Vendor::Gemini,
+        };
+        let in_catalogue =
+            || self.config.uses_catalogue.then(|| oneclaw_catalogue::find(vendor, id)).flatten();
+        given.or_else(in_catalogue)
+    }
+
+    fn subject<'a>(&self, model: &'a Model, facts: Option<&'a Facts>, call: &'a Call) -> Subject<'a> {
+        Subject {
+            model,
+            facts,
+            flavour: self.config.flavour,
+            betas: &call.betas,
+            is_count: call.is_count,
+            seal: self.seal,
+        }
+    }
+
+    /// A model outside of a request.
+    fn bare<'a>(&self, model: &'a Model, facts: Option<&'a Facts>) -> Subject<'a> {
+        let flavour = self.config.flavour;
+        Subject { model, facts, flavour, betas: "", is_count: false, seal: self.seal }
+    }
+
+    /// The models of that service that are not switched off.
+    fn list(&self, kind: ProviderKind) -> Value {
+        let facts: Vec<Option<Facts>> =
+            self.config.models.iter().map(|model| self.facts(Dialect::usual(kind), &model.id)).collect();
+        let subjects = self.config.models.iter().zip(&facts);
+        let subjects = subjects.map(|(model, facts)| self.bare(model, facts.as_ref()));
+        let on: Vec<Subject<'_>> = subjects.filter(|subject| !subject.is_off(self.config.today)).collect();
+        protocol::models(kind, &on)
+    }
+
+    fn shown(&self, kind: ProviderKind, id: &str) -> Result<Value, Rejection> {
+        let model = self.model(kind, id)?;
+        let facts = self.facts(Dialect::usual(kind), id);
+        let subject = self.bare(model, facts.as_ref());
+        if subject.is_off(self.config.today) {
+            return Err(protocol::switched_off(kind, id));
+        }
+        Ok(protocol::model(kind, &subject))
+    }
+
+    /// What a compatible server answers at addresses of its own.
+    fn native(&self, native: Native, body: Bytes, ticket: Ticket) -> Response<Outgoing> {
+        match native {
+            Native::Greeting => respond::text(200, flavour::GREETING, ticket),
+            Native::Counting => {
+                let call = Call { is_count: true, ..Call::of(Dialect::ChatCompletions, body) };
+                match self.understood(&call, &ticket) {
+                    Ok(Understood { model, measure, .. }) => {
+                        let counted = flavour::counted(self.config.flavour, measure.prompt, model.window);
+                        respond::json(200, &counted, ticket)
+                    }
+                    Err(rejection) => respond::rejection(ProviderKind::OpenAi, &rejection, ticket),
+                }
+            }
+            Native::Page(page) => match flavour::page(page, &self.config.models, &body) {
+                Some(page) => respond::json(200, &page, ticket),
+                None => {
+                    let rejection = protocol::unknown_model(ProviderKind::OpenAi, "?");
+                    respond::rejection(ProviderKind::OpenAi, &rejection, ticket)
+                }
+            },
+        }
+    }
+
+    fn generate(&self, call: &Call, summary: Option<Order>, ticket: Ticket) -> Response<Outgoing> {
+        let kind = call.dialect.kind();
+        match self.answered(call, summary, &ticket) {
             Ok(Answered { ask, answer, faults }) => {
-                respond::deliver(kind, &ask, &answer, &faults, &self.config, ticket)
+                respond::deliver(call.dialect, &ask, &answer, &faults, &self.config, ticket)
+            }
+            Err(rejection) if rejection.is_in_stream => {
+                respond::rejection_in_stream(kind, &rejection, ticket)
             }
             Err(rejection) => respond::rejection(kind, &rejection, ticket),
         }
     }
 
-    fn answered(
-        &self,
-        kind: ProviderKind,
-        in_path: Option<(String, Delivery)>,
-        body: &[u8],
-        summary: Option<Order>,
-        ticket: &Ticket,
-    ) -> Result<Answered, Rejection> {
-        let (id, delivery) = in_path.map(|(id, delivery)| (Some(id), Some(delivery))).unwrap_or_default();
-        let (mut ask, model, measure) = self.understood(kind, id, &parsed(kind, body)?, ticket)?;
-        ask.delivery = delivery.unwrap_or(ask.delivery);
-        let is_scripted = summary.is_none();
-        let order = summary.unwrap_or_else(|| self.script().take());
-        let measure = match window::check(kind, &measure, ask.max_output, model.window) {
+    fn answered(&self, call: &Call, summary: Option<Order>, ticket: &Ticket) -> Result<Answered, Rejection> {
+        let dialect = call.dialect;
+        let Understood { mut ask, model, measure } = self.understood(call, ticket)?;
+        ask.delivery = call.delivery.unwrap_or(ask.delivery);
+        let request = request_digest(dialect, &call.body);
+        let continued = self.continued(&ask, request)?;
+        let is_scripted = summary.is_none() && continued.is_none();
+        let order = continued.or(summary).unwrap_or_else(|| self.script().take());
+        let room = if ask.reserves_output { ask.max_output.unwrap_or(0) } else { 0 };
+        let measure = match window::check(&measure, room, model.window) {
             Ok(()) => measure,
-            Err(_) if order.has(&Fault::SilentTruncation) => {
+            Err(_) if order.has(&Fault::SilentTruncation) || ask.truncates => {
                 ask = self.counter.truncated(&ask, model.window);
                 self.counter.measure(&ask)
             }
@@ -224,48 +331,71 @@ impl Service {
                 if is_scripted {
                     self.script().put_back(order);
                 }
-                return Err(protocol::overflow(kind, overflow, &measure, model.window));
+                let usual = || protocol::overflow(dialect, overflow, &measure, model.window);
+                let compatible = (dialect == Dialect::ChatCompletions)
+                    .then(|| flavour::overflow(self.config.flavour, &ask, overflow, &measure, model.window));
+                return Err(compatible.flatten().unwrap_or_else(usual));
             }
         };
+        if ask.continuation.is_some() {
+            ask.amount = Amount::Nothing;
+        }
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = cache.visit(kind, &model.id, &measure);
+        let share = cache.visit(dialect, &model.id, &measure);
         drop(cache);
         let number = self.replies.fetch_add(1, Ordering::SeqCst);
         let id = format!("{:08x}{number:08x}", window::digest(self.config.seed) >> 32);
-        let answer = compose::answer(&ask, &order, &Prompt { measure, share }, model, &self.counter, id);
+        let composer = Composer { model, counter: &self.counter, config: &self.config, seal: self.seal };
+        let mut answer = composer.answer(&ask, &order, &Prompt { measure, share }, id);
+        if let Some(rest) = answer.rest.take() {
+            answer.continuation = Some(self.keep(request, number, rest));
+        }
         let Order { faults, .. } = order;
         Ok(Answered { ask, answer, faults })
     }
 
-    fn count(
-        &self,
-        kind: ProviderKind,
-        id: Option<String>,
-        body: &[u8],
-        ticket: &Ticket,
-    ) -> Result<u64, Rejection> {
-        let mut value = parsed(kind, body)?;
-        // The question how large a prompt is says nothing about the reply; Gemini may wrap the request.
-        if let (ProviderKind::Anthropic, Some(object)) = (kind, value.as_object_mut()) {
-            object.insert("max_tokens".into(), 1.into());
+    /// What is said where a reply is to be continued.
+    fn continued(&self, ask: &Ask, request: u64) -> Result<Option<Order>, Rejection> {
+        let Some(token) = &ask.continuation else { return Ok(None) };
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = pending.iter().find(|pending| pending.token == *token && pending.request == request);
+        let Some(found) = found else {
+            return Err(Rejection::bad("The continuation token is invalid or belongs to another request."));
+        };
+        Ok(Some(Order { reply: Some(Reply::text(found.rest.as_str())), ..Order::default() }))
+    }
+
+    /// Keeps the rest of a reply: the token by which it is asked for.
+    fn keep(&self, request: u64, number: u64, rest: String) -> String {
+        let token = format!("Y29u{}", self.seal.close(&[request, number]));
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        if pending.len() >= MOST_PENDING {
+            pending.pop_front();
         }
-        if let Some(inner) = value.get("generateContentRequest") {
-            value = inner.clone();
+        pending.push_back(Pending { token: token.clone(), request, rest });
+        token
+    }
+
+    fn count(&self, call: &Call, ticket: Ticket) -> Response<Outgoing> {
+        match self.understood(call, &ticket) {
+            Ok(Understood { measure, .. }) => {
+                respond::json(200, &protocol::count(call.dialect, measure.prompt), ticket)
+            }
+            Err(rejection) => respond::rejection(call.dialect.kind(), &rejection, ticket),
         }
-        Ok(self.understood(kind, id, &value, ticket)?.2.prompt)
     }
 
     /// The request, its model and its size.
-    fn understood(
-        &self,
-        kind: ProviderKind,
-        in_path: Option<String>,
-        body: &Value,
-        ticket: &Ticket,
-    ) -> Result<(Ask, &Model, Measure), Rejection> {
+    fn understood(&self, call: &Call, ticket: &Ticket) -> Result<Understood<'_>, Rejection> {
+        let (dialect, kind) = (call.dialect, call.dialect.kind());
+        let mut body = parsed(dialect, &call.body)?;
+        // Gemini may wrap the request whose size is asked for.
+        if let (true, Some(inner)) = (call.is_count, body.get_mut("generateContentRequest")) {
+            body = inner.take();
+        }
         let in_body = body.get("model").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let id = match (in_path, in_body) {
-            (Some(id), _) => id,
+        let id = match (&call.model, in_body) {
+            (Some(id), _) => id.clone(),
             (None, Some(id)) => id.to_owned(),
             (None, None) if kind == ProviderKind::OpenAi => {
                 return Err(Rejection::bad("you must provide a model parameter"));
@@ -274,18 +404,56 @@ impl Service {
         };
         ticket.note(|exchange| exchange.model = Some(id.chars().take(120).collect()));
         let model = self.model(kind, &id)?;
-        let ask = protocol::parse(kind, body, model)?;
+        let facts = self.facts(dialect, &id);
+        let subject = self.subject(model, facts.as_ref(), call);
+        if subject.is_off(self.config.today) {
+            return Err(protocol::switched_off(kind, &id));
+        }
+        let ask = protocol::parse(dialect, &body, &subject)?;
         let measure = self.counter.measure(&ask);
         ticket.note(|exchange| exchange.prompt_tokens = Some(measure.prompt));
-        Ok((ask, model, measure))
+        Ok(Understood { ask, model, measure })
     }
 }
 
+impl Call {
+    fn of(dialect: Dialect, body: Bytes) -> Self {
+        Self { dialect, model: None, delivery: None, betas: String::new(), is_count: false, body }
+    }
+
+    fn new(target: &Target, headers: &HeaderMap, body: Bytes) -> Self {
+        let betas: Vec<&str> =
+            headers.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok()).collect();
+        let mut call = Self { betas: betas.join(","), ..Self::of(target.dialect(), body) };
+        match target {
+            Target::Generate(_, Some((model, delivery))) => {
+                (call.model, call.delivery) = (Some(model.clone()), Some(*delivery));
+            }
+            Target::Count(_, model) => (call.model, call.is_count) = (model.clone(), true),
+            _ => {}
+        }
+        call
+    }
+}
+
+/// A number for a request, the same for the one that continues it; only Gemini's can be continued.
+fn request_digest(dialect: Dialect, body: &[u8]) -> u64 {
+    if dialect != Dialect::GenerateContent {
+        return 0;
+    }
+    let mut value: Value = serde_json::from_slice(body).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.remove("continuationToken");
+        object.remove("continuation_token");
+    }
+    window::digest(value.to_string())
+}
+
 /// The body as a JSON object.
-fn parsed(kind: ProviderKind, body: &[u8]) -> Result<Value, Rejection> {
+fn parsed(dialect: Dialect, body: &[u8]) -> Result<Value, Rejection> {
     match serde_json::from_slice(body) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) | Err(_) => Err(Rejection::bad(match kind {
+        Ok(_) | Err(_) => Err(Rejection::bad(match dialect.kind() {
             ProviderKind::OpenAi => {
                 "We could not parse the JSON body of your request. The OpenAI API expects a JSON payload, but what was \
                  sent was not valid JSON."
@@ -297,8 +465,11 @@ fn parsed(kind: ProviderKind, body: &[u8]) -> Result<Value, Rejection> {
 }
 
 /// Model and delivery, of a request that nobody looks at closely.
-fn glance(body: &Bytes) -> (String, Delivery) {
-    let value: Value = serde_json::from_slice(body).unwrap_or_default();
+fn glance(call: &Call) -> (String, Delivery) {
+    if let (Some(model), Some(delivery)) = (&call.model, call.delivery) {
+        return (model.clone(), delivery);
+    }
+    let value: Value = serde_json::from_slice(&call.body).unwrap_or_default();
     let model = value.get("model").and_then(Value::as_str).unwrap_or_default();
     let delivery = match value.get("stream") {
         Some(Value::Bool(true)) => Delivery::Events,

@@ -6,7 +6,6 @@
 
 use crate::ask::{Ask, Block, Content, Turn};
 use crate::tokenizer::Tokenizer;
-use oneclaw_model::ProviderKind;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -150,17 +149,8 @@ impl Counter {
     }
 }
 
-/// Whether the request fits. Gemini looks at the prompt only.
-pub(crate) fn check(
-    kind: ProviderKind,
-    measure: &Measure,
-    max_output: Option<u64>,
-    window: u64,
-) -> Result<(), Overflow> {
-    let output = match kind {
-        ProviderKind::OpenAi | ProviderKind::Anthropic => max_output.unwrap_or(0),
-        ProviderKind::Gemini => 0,
-    };
+/// Whether the request fits; `output` is the room that has to be left for the reply.
+pub(crate) fn check(measure: &Measure, output: u64, window: u64) -> Result<(), Overflow> {
     if measure.prompt > window {
         Err(Overflow::Prompt)
     } else if measure.prompt.saturating_add(output) > window {
@@ -213,15 +203,11 @@ mod tests {
     #[test]
     fn the_limit_itself_fits() {
         let measure = Measure { segments: vec![], prompt: 100, tools: 0 };
-        assert_eq!(check(ProviderKind::OpenAi, &measure, None, 100), Ok(()));
-        assert_eq!(check(ProviderKind::OpenAi, &measure, None, 99), Err(Overflow::Prompt));
-        assert_eq!(check(ProviderKind::OpenAi, &measure, Some(10), 110), Ok(()));
-        assert_eq!(check(ProviderKind::Anthropic, &measure, Some(11), 110), Err(Overflow::WithOutput(11)));
-        assert_eq!(
-            check(ProviderKind::Anthropic, &measure, Some(u64::MAX), 110),
-            Err(Overflow::WithOutput(u64::MAX))
-        );
-        assert_eq!(check(ProviderKind::Gemini, &measure, Some(11), 110), Ok(()));
+        assert_eq!(check(&measure, 0, 100), Ok(()));
+        assert_eq!(check(&measure, 0, 99), Err(Overflow::Prompt));
+        assert_eq!(check(&measure, 10, 110), Ok(()));
+        assert_eq!(check(&measure, 11, 110), Err(Overflow::WithOutput(11)));
+        assert_eq!(check(&measure, u64::MAX, 110), Err(Overflow::WithOutput(u64::MAX)));
     }
 
     #[test]

@@ -125,14 +125,20 @@ impl Client {
         Ok(Question { outgoing, dialect, mode, continuation })
     }
 
-    /// Sends, and waits for the first event.
-    async fn open(&self, endpoint: &Endpoint, question: &Question) -> Result<EventStream, Failed> {
-        let response = self.http.send(&question.outgoing).await?;
+    /// Sends once. The answer is one that may be a reply.
+    async fn send(&self, outgoing: &Outgoing) -> Result<Response, ProviderError> {
+        let response = self.http.send(outgoing).await?;
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if content_type.is_some_and(|text| text.to_ascii_lowercase().starts_with("text/html")) {
             let detail = "a web page came instead of a reply; check the address".to_owned();
-            return Err(ProviderError::Protocol { detail }.into());
+            return Err(ProviderError::Protocol { detail });
         }
+        Ok(response)
+    }
+
+    /// Sends, and waits for the first event.
+    async fn open(&self, endpoint: &Endpoint, question: &Question) -> Result<EventStream, Failed> {
+        let response = self.send(&question.outgoing).await?;
         let mut stream = EventStream {
             client: self.clone(),
             endpoint: endpoint.clone(),
@@ -315,8 +321,8 @@ impl EventStream {
         log::debug!("asking for the rest of a reply of {output} tokens so far");
         let client = &self.client;
         let sent = match mode {
-            Mode::Chat => client.retried(|| async { Ok(client.http.send(&outgoing).await?) }).await,
-            Mode::Complete => client.http.send(&outgoing).await,
+            Mode::Chat => client.retried(|| async { Ok(client.send(&outgoing).await?) }).await,
+            Mode::Complete => client.send(&outgoing).await,
         };
         self.state = match sent {
             Ok(response) => {

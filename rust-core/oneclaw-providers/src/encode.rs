@@ -4,6 +4,7 @@
 //! names that the service would refuse, arguments that are no JSON object. The dialects themselves are in `dialects`.
 
 use crate::{Endpoint, Profile, dialects};
+use oneclaw_catalogue::{Ability, Facts};
 use oneclaw_model::{Attachment, Call, Dialect, Request, RequestMessage};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -37,7 +38,8 @@ pub const REASONING_ROOM: u64 = 4_096;
 pub fn encode(endpoint: &Endpoint, profile: &Profile, request: &Request, mode: Mode) -> Encoded {
     let dialect = profile.dialect(endpoint);
     // Anthropic refuses past calls where no tool is offered now, as after a change of agents.
-    let is_toolless = dialect == Dialect::Messages && request.tools.is_empty() && has_calls(request);
+    let is_refused = dialect == Dialect::Messages && request.tools.is_empty() && has_calls(request);
+    let is_toolless = is_refused || !calls_tools(profile);
     let request = match mode {
         Mode::Chat if !is_toolless => Cow::Borrowed(request),
         Mode::Chat | Mode::Complete => Cow::Owned(without_tools(request)),
@@ -121,6 +123,12 @@ pub(crate) fn labelled<'a>(text: &str, labelled: impl Iterator<Item = &'a Attach
 /// Whether the model is sent pictures.
 pub(crate) fn sees(profile: &Profile) -> bool {
     profile.sees()
+}
+
+/// Whether the model calls tools; one of which nothing is known is taken to, and one that the catalogue says nothing of.
+fn calls_tools(profile: &Profile) -> bool {
+    let may = |facts: &Facts| facts.abilities.is_empty() || facts.can(Ability::Tools);
+    !profile.learnt.no_tools && profile.facts.as_ref().is_none_or(may)
 }
 
 /// The bytes of a picture, in base64, if it is of one of those types and its bytes are known.
@@ -308,6 +316,18 @@ mod tests {
         refusing.learnt.no_pictures = true;
         let seeing = [samples::unknown(), samples::plain(), blind, refusing].map(|profile| sees(&profile));
         assert_eq!(seeing, [true, true, false, false]);
+    }
+
+    #[test]
+    fn tools_go_to_models_that_call_or_may_call() {
+        let mut silent = samples::plain();
+        silent.facts.as_mut().unwrap().abilities.clear();
+        let mut unable = samples::plain();
+        unable.facts.as_mut().unwrap().abilities = vec![Ability::Pictures];
+        let mut refusing = samples::plain();
+        refusing.learnt.no_tools = true;
+        let calling = [samples::unknown(), samples::plain(), silent, unable, refusing];
+        assert_eq!(calling.map(|profile| calls_tools(&profile)), [true, true, true, false, false]);
     }
 
     #[test]

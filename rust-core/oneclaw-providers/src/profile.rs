@@ -84,6 +84,9 @@ pub struct Adjustments {
     /// Whether function tools want `reasoning_effort: none` beside them.
     #[serde(skip_serializing_if = "is_false")]
     pub tools_want_no_effort: bool,
+    /// Whether it gives no summaries of its reasoning (OpenAI, to organisations that have not shown who they are).
+    #[serde(skip_serializing_if = "is_false")]
+    pub no_summary: bool,
     /// Whether the reasoning of every reply with calls has to go back.
     #[serde(skip_serializing_if = "is_false")]
     pub wants_reasoning_back: bool,
@@ -120,6 +123,8 @@ pub enum Unsupported {
     ToolsWithEffort,
     /// The effort; it takes these, none at all if empty.
     Effort(Vec<Effort>),
+    /// Summaries of reasoning.
+    Summary,
     /// The value of `thinking.type`; it takes these, none at all if empty.
     ThinkingType(Vec<ThinkingType>),
     /// Reasoning that went back: it is bound to another conversation, changed, or not its own.
@@ -147,6 +152,7 @@ impl Adjustments {
             Unsupported::Dialect(dialect) => next.dialect = Some(*dialect),
             Unsupported::ToolsWithEffort => next.tools_want_no_effort = true,
             Unsupported::Effort(efforts) => next.efforts = Some(efforts.clone()),
+            Unsupported::Summary => next.no_summary = true,
             Unsupported::ThinkingType(types) => next.thinking_types = Some(types.clone()),
             Unsupported::Replay => {}
             Unsupported::ReasoningMissing => next.wants_reasoning_back = true,

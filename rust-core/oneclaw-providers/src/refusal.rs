@@ -40,6 +40,9 @@ pub(crate) fn unsupported(said: Said<'_>) -> Option<Unsupported> {
     if let Some(types) = said.thinking_types() {
         return Some(Unsupported::ThinkingType(types));
     }
+    if has(&NO_SUMMARY) || said.refuses(&SUMMARY) || said.refuses_value(&SUMMARY) {
+        return Some(Unsupported::Summary);
+    }
     if has(&NO_EFFORT) || said.refuses(&EFFORT) || said.refuses_value(&EFFORT) {
         return Some(Unsupported::Effort(listed_efforts(said.text)));
     }
@@ -124,6 +127,12 @@ const REASONING_MISSING: [&str; 3] = [
     "reasoning_content{*}must be passed back",
     "reasoning_content is missing in assistant tool call message",
 ];
+
+/// The name under which Responses is asked for summaries of reasoning.
+const SUMMARY: [&str; 1] = ["reasoning.summary"];
+
+/// OpenAI gives summaries only to organisations that have shown who they are.
+const NO_SUMMARY: [&str; 1] = ["must be verified to generate reasoning summaries"];
 
 /// The names under which dialects tell the effort.
 const EFFORT: [&str; 9] = [

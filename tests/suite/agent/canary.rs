@@ -223,6 +223,8 @@ fn faults() -> Vec<Fault> {
         Fault::Overloaded,
         Fault::ServerError(500),
         Fault::ErrorInStream,
+        Fault::NestedErrorInStream,
+        Fault::FailedResponse,
         Fault::EmptyReply,
         Fault::CutByLength,
         Fault::ToolCallInsteadOfSummary,
@@ -236,7 +238,8 @@ fn faults() -> Vec<Fault> {
             Fault::Refuse | Fault::CloseBeforeHeaders | Fault::Stall | Fault::StallMidway => {}
             Fault::CutMidEvent | Fault::Garbage | Fault::WrongContentType | Fault::Drip(_) => {}
             Fault::TooManyRequests { .. } | Fault::Overloaded | Fault::ServerError(_) => {}
-            Fault::ErrorInStream | Fault::EmptyReply | Fault::CutByLength => {}
+            Fault::ErrorInStream | Fault::NestedErrorInStream | Fault::FailedResponse => {}
+            Fault::EmptyReply | Fault::CutByLength => {}
             Fault::ToolCallInsteadOfSummary | Fault::SilentTruncation | Fault::NoUsage => {}
             Fault::Refusal | Fault::Redirect(_) => {}
         }

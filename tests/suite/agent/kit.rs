@@ -149,6 +149,8 @@ impl Setup {
             delay: self.delay,
             piece: 40,
             key: self.key.map(str::to_owned),
+            // What models refuse by the catalogue has tests of its own.
+            uses_catalogue: false,
             ..Default::default()
         })
         .await

@@ -1,6 +1,6 @@
 //! A client of a few lines that sees every byte.
 
-use oneclaw_demo::Server;
+use oneclaw_demo::{Config, Model, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -104,15 +104,49 @@ pub async fn post(server: &Server, path: &str, headers: &[(&str, &str)], body: &
     exchange(server, &request("POST", path, headers, body.to_string().as_bytes())).await
 }
 
-/// The three protocols, so that a test can go through all of them.
+/// The protocols, so that a test can go through all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     OpenAi,
     Anthropic,
     Gemini,
+    Responses,
 }
 
-pub const ALL: [Protocol; 3] = [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini];
+pub const ALL: [Protocol; 4] = [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini, Protocol::Responses];
+
+/// A server with models of the catalogue, each with plenty of room.
+pub async fn known(models: &[&str]) -> Server {
+    known_with(models, Config::default()).await
+}
+
+/// The same, set up otherwise.
+pub async fn known_with(models: &[&str], config: Config) -> Server {
+    let model = |id: &&str| Model { id: (*id).into(), window: 100_000, max_output: 10_000 };
+    Server::start(Config { models: models.iter().map(model).collect(), ..config }).await.unwrap()
+}
+
+/// A request with more fields; a null takes one away.
+pub fn with(mut base: Value, fields: Value) -> Value {
+    for (key, value) in fields.as_object().unwrap() {
+        if value.is_null() {
+            base.as_object_mut().unwrap().remove(key);
+        } else {
+            base[key] = value.clone();
+        }
+    }
+    base
+}
+
+/// Sends each request and compares status and words of the answer; 200 stands for any that is answered.
+pub async fn check(server: &Server, protocol: Protocol, cases: &[(Value, u16, &str)]) {
+    for (body, status, words) in cases {
+        let answer = protocol.send(server, Form::Whole, body).await.unwrap();
+        let text = answer.text().replace("\\\"", "\"");
+        assert_eq!(answer.status, *status, "{protocol:?} {body} {text}");
+        assert!(text.contains(words), "{protocol:?} {body}: no {words:?} in {text}");
+    }
+}
 
 /// How the reply is to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,6 +179,10 @@ impl Protocol {
                 let path = format!("/v1beta/models/{}:{method}", model.as_str().unwrap());
                 post(server, &path, &[], &body).await
             }
+            Self::Responses => {
+                body["stream"] = (form == Form::Stream).into();
+                post(server, "/v1/responses", &[], &body).await
+            }
         }
     }
 
@@ -174,6 +212,11 @@ impl Protocol {
                     texts.map(|(at, text)| json!({"role": role(at), "parts": [{"text": text}]})).collect();
                 json!({"contents": contents})
             }
+            Self::Responses => {
+                let input: Vec<Value> =
+                    texts.map(|(at, text)| json!({"role": role(at), "content": text})).collect();
+                json!({"model": "demo", "store": false, "input": input})
+            }
         }
     }
 
@@ -196,6 +239,15 @@ impl Protocol {
             Self::Gemini => {
                 let parts = value["candidates"][0]["content"]["parts"].as_array().into_iter().flatten();
                 parts.filter(|part| part["thought"].is_null()).map(|part| part["text"].as_str()).collect()
+            }
+            Self::Responses => {
+                let is_delta = value["type"] == "response.output_text.delta";
+                let items = value["output"].as_array().into_iter().flatten();
+                let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
+                parts
+                    .map(|part| part["text"].as_str())
+                    .chain([value["delta"].as_str().filter(|_| is_delta)])
+                    .collect()
             }
         });
         all.flatten().collect()
@@ -230,6 +282,12 @@ impl Protocol {
                 let usage = &values.last().unwrap()["usageMetadata"];
                 let cached = number(&usage["cachedContentTokenCount"]);
                 (number(&usage["promptTokenCount"]), cached, number(&usage["candidatesTokenCount"]))
+            }
+            Self::Responses => {
+                let last = values.last().unwrap();
+                let usage = if form == Form::Whole { &last["usage"] } else { &last["response"]["usage"] };
+                let cached = number(&usage["input_tokens_details"]["cached_tokens"]);
+                (number(&usage["input_tokens"]), cached, number(&usage["output_tokens"]))
             }
         }
     }

@@ -5,8 +5,8 @@ use super::*;
 use Dialect::{ChatCompletions, Responses};
 use Effort::{High, Low, Max, Medium, Xhigh};
 use Unsupported::{
-    CallIds, JsonSchema, LimitName, Pictures, ReasoningMissing, Replay, ThinkingType as Thinking, Tools,
-    ToolsWithEffort,
+    CallIds, JsonSchema, LimitName, Pictures, ReasoningMissing, Replay, Summary, ThinkingType as Thinking,
+    Tools, ToolsWithEffort,
 };
 use oneclaw_catalogue::ThinkingType;
 use oneclaw_model::{Dialect, Effort};
@@ -28,6 +28,20 @@ fn check_words(kind: ProviderKind, cases: Vec<(&str, Unsupported)>) {
         };
         check_anywhere(vec![(kind, 400, body, unsupported(what, words))]);
     }
+}
+
+#[test]
+fn summaries_of_reasoning() {
+    let words = "Your organization must be verified to generate reasoning summaries. Please go to: \
+                 https://platform.openai.com/settings/organization/general and click on Verify Organization.";
+    check_words(
+        OpenAi,
+        vec![
+            (words, Summary),
+            ("Unsupported parameter: 'reasoning.summary' is not supported with this model.", Summary),
+            ("Unsupported value: 'reasoning.summary' does not support 'auto' with this model.", Summary),
+        ],
+    );
 }
 
 #[test]

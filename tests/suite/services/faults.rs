@@ -148,7 +148,10 @@ fn expected(kind: ProviderKind, fault: &Fault) -> Outcome {
             once(Said::failed(error), Ending::Whole)
         }
         Fault::Drip(_) => once(whole(), Ending::Whole),
-        Fault::ErrorInStream => once(broken(kind, half + 1, overloaded(kind)), Ending::Whole),
+        // The last two differ from the first in Responses only.
+        Fault::ErrorInStream | Fault::NestedErrorInStream | Fault::FailedResponse => {
+            once(broken(kind, half + 1, overloaded(kind)), Ending::Whole)
+        }
         Fault::EmptyReply => {
             once(Said { text: String::new(), usage: silence(kind), ..whole() }, Ending::Whole)
         }

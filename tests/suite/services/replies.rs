@@ -1,7 +1,7 @@
 //! Replies of every kind, and requests that carry them back.
 
 use super::*;
-use oneclaw_providers::{ListedModel, Profile, Reply};
+use oneclaw_providers::{ListedModel, Profile, Reply, Unsupported};
 use oneclaw_tests::words;
 use serde_json::Value;
 
@@ -86,7 +86,8 @@ async fn reasoning_goes_back_as_the_service_wants_it() {
             ProviderKind::Anthropic => Some("messages.1.content.0: Invalid `signature` in `thinking` block"),
             ProviderKind::Gemini => Some("Corrupted thought signature."),
         };
-        let error = detail.map(|detail| ProviderError::InvalidRequest { detail: detail.into() });
+        let what = Unsupported::Replay;
+        let error = detail.map(|detail| ProviderError::Unsupported { what, detail: detail.into() });
         assert_eq!(ask(&server, kind, &next).await.error, error, "{kind:?}");
     }
 }
@@ -305,6 +306,7 @@ async fn models_are_listed_with_their_sizes() {
             name: (kind != ProviderKind::OpenAi).then(|| id.into()),
             window: Some(8_000),
             max_output: Some(1_000),
+            ..ListedModel::default()
         };
         let wanted: Vec<ListedModel> = KINDS.into_iter().map(model).chain(["other"]).map(listed).collect();
         assert_eq!(client().models(&endpoint(&server, kind)).await, Ok(wanted), "{kind:?}");

@@ -1,16 +1,21 @@
-//! The three dialects: what they take, what they refuse and in which words, and how they answer.
+//! The four dialects: what they take, what they refuse and in which words, and how they answer.
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
 mod json;
 pub(crate) mod openai;
+pub(crate) mod responses;
+mod words;
+
+pub(crate) use words::{overflow, overloaded, switched_off, too_many_bytes, unauthorised, unknown_model};
 
 use crate::ask::Ask;
-use crate::config::Model;
-use crate::script::Reply;
-use crate::window::{Measure, Overflow, digest};
-use oneclaw_model::{ProviderKind, Usage};
-use serde_json::Value;
+use crate::config::Flavour;
+use crate::script::{Fault, Reply, Thought};
+use crate::subject::{Seal, Subject};
+use crate::window::digest;
+use oneclaw_model::{Dialect, ProviderKind, Usage};
+use serde_json::{Value, json};
 
 /// The time all replies carry, so that equal requests get equal answers.
 pub(crate) const CREATED: u64 = 1_767_225_600;
@@ -24,13 +29,22 @@ pub(crate) struct Rejection {
     pub param: Option<String>,
     /// The machine's name of the fault (OpenAI).
     pub code: Option<&'static str>,
-    /// More about it (Gemini).
+    /// More about it: a list (Gemini), or objects whose fields stand beside the message (llama.cpp).
     pub details: Vec<Value>,
+    /// Whether it arrives inside a stream, with a good status (LM Studio).
+    pub is_in_stream: bool,
 }
 
 impl Rejection {
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), param: None, code: None, details: vec![] }
+        Self {
+            status,
+            message: message.into(),
+            param: None,
+            code: None,
+            details: vec![],
+            is_in_stream: false,
+        }
     }
 
     /// A bad request.
@@ -63,6 +77,10 @@ impl Rejection {
 pub(crate) enum Stop {
     End,
     Length,
+    /// The window is full (Anthropic).
+    Window,
+    /// More comes with the next request (Gemini).
+    Continuation,
     Calls,
     Refused,
 }
@@ -73,10 +91,18 @@ pub(crate) struct Answer {
     /// Differs from reply to reply.
     pub id: String,
     pub model: String,
+    /// The reasoning: the first piece stands before the text, the others between the text and the calls.
+    pub thoughts: Vec<Thought>,
     pub reply: Reply,
     pub stop: Stop,
     /// Left out where the service keeps silent about it.
     pub usage: Option<Usage>,
+    /// What comes when the reply is continued.
+    pub rest: Option<String>,
+    /// By which the rest can be asked for.
+    pub continuation: Option<String>,
+    /// What signatures are made with.
+    pub seal: Seal,
 }
 
 /// One event of a stream.
@@ -102,160 +128,90 @@ impl Event {
 }
 
 /// Reads a request. Gemini's model and delivery stand in the path and are filled in by the caller.
-pub(crate) fn parse(kind: ProviderKind, body: &Value, model: &Model) -> Result<Ask, Rejection> {
-    match kind {
-        ProviderKind::OpenAi => openai::request::parse(body, model),
-        ProviderKind::Anthropic => anthropic::request::parse(body, model),
-        ProviderKind::Gemini => gemini::request::parse(body, model),
+pub(crate) fn parse(dialect: Dialect, body: &Value, subject: &Subject<'_>) -> Result<Ask, Rejection> {
+    match dialect {
+        Dialect::ChatCompletions => openai::request::parse(body, subject),
+        Dialect::Responses => responses::request::parse(body, subject),
+        Dialect::Messages => anthropic::request::parse(body, subject),
+        Dialect::GenerateContent => gemini::request::parse(body, subject),
     }
 }
 
 /// The whole reply as one value.
-pub(crate) fn whole(kind: ProviderKind, answer: &Answer) -> Value {
-    match kind {
-        ProviderKind::OpenAi => openai::reply::whole(answer),
-        ProviderKind::Anthropic => anthropic::reply::whole(answer),
-        ProviderKind::Gemini => gemini::reply::whole(answer),
+pub(crate) fn whole(dialect: Dialect, ask: &Ask, answer: &Answer, flavour: Flavour) -> Value {
+    match dialect {
+        Dialect::ChatCompletions => openai::reply::whole(answer, flavour),
+        Dialect::Responses => responses::reply::whole(ask, answer),
+        Dialect::Messages => anthropic::reply::whole(ask, answer),
+        Dialect::GenerateContent => gemini::reply::whole(ask, answer),
     }
 }
 
 /// The reply as events, its texts in pieces of so many characters.
-pub(crate) fn events(kind: ProviderKind, ask: &Ask, answer: &Answer, piece: usize) -> Vec<Event> {
-    match kind {
-        ProviderKind::OpenAi => openai::reply::events(answer, ask.wants_usage, piece),
-        ProviderKind::Anthropic => anthropic::reply::events(answer, piece),
-        ProviderKind::Gemini => gemini::reply::events(answer, piece),
+pub(crate) fn events(
+    dialect: Dialect,
+    ask: &Ask,
+    answer: &Answer,
+    flavour: Flavour,
+    piece: usize,
+) -> Vec<Event> {
+    match dialect {
+        Dialect::ChatCompletions => openai::events::events(answer, flavour, ask.wants_usage, piece),
+        Dialect::Responses => responses::events::events(ask, answer, piece),
+        Dialect::Messages => anthropic::reply::events(ask, answer, piece),
+        Dialect::GenerateContent => gemini::reply::events(ask, answer, piece),
     }
 }
 
-/// The error that arrives in the middle of a stream.
-pub(crate) fn error_event(kind: ProviderKind) -> Event {
-    let name = (kind == ProviderKind::Anthropic).then_some("error");
-    Event { name, data: overloaded(kind).body(kind).to_string() }
-}
-
-/// What the service says of a model it does not have.
-pub(crate) fn unknown_model(kind: ProviderKind, id: &str) -> Rejection {
-    match kind {
-        ProviderKind::OpenAi => {
-            Rejection::new(404, format!("The model `{id}` does not exist or you do not have access to it."))
-                .code("model_not_found")
+/// The error that arrives in the middle of a stream, after so many events.
+pub(crate) fn error_event(
+    dialect: Dialect,
+    ask: &Ask,
+    answer: &Answer,
+    fault: &Fault,
+    after: usize,
+) -> Event {
+    let kind = dialect.kind();
+    match dialect {
+        Dialect::Responses => responses::events::failure(ask, answer, fault, after),
+        Dialect::ChatCompletions | Dialect::Messages | Dialect::GenerateContent => {
+            let name = (dialect == Dialect::Messages).then_some("error");
+            Event { name, data: overloaded(kind).body(kind).to_string() }
         }
-        ProviderKind::Anthropic => Rejection::new(404, format!("model: {id}")),
-        ProviderKind::Gemini => Rejection::new(
-            404,
-            format!(
-                "models/{id} is not found for API version v1beta, or is not supported for generateContent. \
-                 Call ListModels to see the list of available models and their supported methods."
-            ),
-        ),
     }
 }
 
-/// What the service says of a request that does not fit.
-pub(crate) fn overflow(kind: ProviderKind, overflow: Overflow, measure: &Measure, window: u64) -> Rejection {
-    let prompt = measure.prompt;
-    match (kind, overflow) {
-        (ProviderKind::OpenAi, Overflow::Prompt) => Rejection::bad(format!(
-            "This model's maximum context length is {window} tokens. However, your messages resulted in {prompt} \
-             tokens. Please reduce the length of the messages."
-        )),
-        (ProviderKind::OpenAi, Overflow::WithOutput(output)) => {
-            let parts = match measure.tools {
-                0 => format!("{prompt} in the messages, {output} in the completion"),
-                tools => {
-                    format!("{} in the messages, {tools} in the functions, and {output} in the completion", prompt - tools)
-                }
-            };
-            Rejection::bad(format!(
-                "This model's maximum context length is {window} tokens. However, you requested {} tokens ({parts}). \
-                 Please reduce the length of the messages or completion.",
-                prompt.saturating_add(output)
-            ))
-        }
-        (ProviderKind::Anthropic, Overflow::Prompt) => {
-            Rejection::bad(format!("prompt is too long: {prompt} tokens > {window} maximum"))
-        }
-        (ProviderKind::Anthropic, Overflow::WithOutput(output)) => Rejection::bad(format!(
-            "input length and `max_tokens` exceed context limit: {prompt} + {output} > {window}, decrease input length \
-             or `max_tokens` and try again"
-        )),
-        (ProviderKind::Gemini, _) => Rejection::bad(format!(
-            "The input token count ({prompt}) exceeds the maximum number of tokens allowed ({window})."
-        )),
-    }
-    .param("messages")
-    .code("context_length_exceeded")
-}
-
-/// What the service says of a body that is too large, in bytes.
-pub(crate) fn too_many_bytes(kind: ProviderKind) -> Rejection {
-    Rejection::new(
-        413,
-        match kind {
-            ProviderKind::OpenAi => "Request body exceeds the maximum size of 32 MB.",
-            ProviderKind::Anthropic => "Request exceeds the maximum size",
-            ProviderKind::Gemini => "Request payload size exceeds the limit: 33554432 bytes.",
-        },
-    )
-    .code("request_too_large")
-}
-
-/// What the service says when it has too much to do.
-pub(crate) fn overloaded(kind: ProviderKind) -> Rejection {
-    match kind {
-        ProviderKind::OpenAi => {
-            Rejection::new(503, "The engine is currently overloaded, please try again later.")
-        }
-        ProviderKind::Anthropic => Rejection::new(529, "Overloaded"),
-        ProviderKind::Gemini => Rejection::new(503, "The model is overloaded. Please try again later."),
-    }
-}
-
-/// What the service says to a caller without a key (`None`) or with a wrong one.
-pub(crate) fn unauthorised(kind: ProviderKind, key: Option<&str>) -> Rejection {
-    match (kind, key) {
-        (ProviderKind::OpenAi, None) => Rejection::new(
-            401,
-            "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer \
-             auth (i.e. Authorization: Bearer YOUR_KEY).",
-        ),
-        (ProviderKind::OpenAi, Some(_)) => {
-            Rejection::new(401, "Incorrect API key provided.").code("invalid_api_key")
-        }
-        (ProviderKind::Anthropic, None) => Rejection::new(401, "x-api-key header is required"),
-        (ProviderKind::Anthropic, Some(_)) => Rejection::new(401, "invalid x-api-key"),
-        (ProviderKind::Gemini, None) => Rejection::new(
-            401,
-            "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or \
-             other valid authentication credential.",
-        ),
-        (ProviderKind::Gemini, Some(_)) => Rejection {
-            details: vec![serde_json::json!({
-                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-                "reason": "API_KEY_INVALID",
-                "domain": "googleapis.com",
-            })],
-            ..Rejection::bad("API key not valid. Please pass a valid API key.")
-        },
+/// The size of a prompt, as the service says it.
+pub(crate) fn count(dialect: Dialect, tokens: u64) -> Value {
+    match dialect {
+        Dialect::Responses => json!({"object": "response.input_tokens", "input_tokens": tokens}),
+        Dialect::ChatCompletions | Dialect::Messages => json!({"input_tokens": tokens}),
+        Dialect::GenerateContent => json!({"totalTokens": tokens}),
     }
 }
 
 /// The models on offer, in that provider's form.
-pub(crate) fn models(kind: ProviderKind, models: &[Model]) -> Value {
+pub(crate) fn models(kind: ProviderKind, subjects: &[Subject<'_>]) -> Value {
     match kind {
-        ProviderKind::OpenAi => openai::reply::models(models),
-        ProviderKind::Anthropic => anthropic::reply::models(models),
-        ProviderKind::Gemini => gemini::reply::models(models),
+        ProviderKind::OpenAi => openai::reply::models(subjects),
+        ProviderKind::Anthropic => anthropic::reply::models(subjects),
+        ProviderKind::Gemini => gemini::reply::models(subjects),
     }
 }
 
 /// One model, in that provider's form.
-pub(crate) fn model(kind: ProviderKind, model: &Model) -> Value {
+pub(crate) fn model(kind: ProviderKind, subject: &Subject<'_>) -> Value {
     match kind {
-        ProviderKind::OpenAi => openai::reply::model(model),
-        ProviderKind::Anthropic => anthropic::reply::model(model),
-        ProviderKind::Gemini => gemini::reply::model(model),
+        ProviderKind::OpenAi => openai::reply::model(subject),
+        ProviderKind::Anthropic => anthropic::reply::model(subject),
+        ProviderKind::Gemini => gemini::reply::model(subject),
+    }
+}
+
+/// Puts a value into an object; what is no object stays as it is.
+fn insert(object: &mut Value, key: &str, value: impl Into<Value>) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(key.to_owned(), value.into());
     }
 }
 

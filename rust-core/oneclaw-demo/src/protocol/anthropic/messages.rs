@@ -2,8 +2,10 @@
 
 use super::super::json::{MOST_AT_ONCE, excerpt, get, is_name, text};
 use super::super::{Rejection, signature};
+use super::binding;
 use super::request::{breakpoint, extra, keys, required};
 use crate::ask::{Block, Content, Speaker, Turn};
+use crate::subject::Subject;
 use crate::{image, window::digest};
 use oneclaw_model::ProviderKind;
 use serde_json::Value;
@@ -19,8 +21,12 @@ struct Placed {
     place: String,
 }
 
-/// The messages as turns; neighbours of the same role are one.
-pub(super) fn messages(body: &Value) -> Result<Vec<Turn>, Rejection> {
+/// The messages as turns, without the blocks at those places; neighbours of the same role are one.
+pub(super) fn messages(
+    body: &Value,
+    subject: &Subject<'_>,
+    dropped: &HashSet<String>,
+) -> Result<Vec<Turn>, Rejection> {
     let list = match get(body, "messages") {
         None => return Err(required("messages")),
         Some(Value::Array(list)) if list.is_empty() => {
@@ -51,13 +57,15 @@ pub(super) fn messages(body: &Value) -> Result<Vec<Turn>, Rejection> {
         if at == 0 && speaker != Speaker::User {
             return Err(Rejection::bad("messages: first message must use the \"user\" role"));
         }
-        let blocks = content(message, at, speaker)?;
+        let blocks = content(message, at, speaker, subject)?;
         if blocks.is_empty() && (speaker == Speaker::User || at + 1 < list.len()) {
             return Err(Rejection::bad(format!(
                 "messages.{at}: all messages must have non-empty content except for the optional final assistant \
                  message"
             )));
         }
+        let blocks: Vec<Placed> =
+            blocks.into_iter().filter(|placed| !dropped.contains(&placed.place)).collect();
         match merged.last_mut() {
             Some((before, _, all)) if *before == speaker => all.extend(blocks),
             _ => merged.push((speaker, at, blocks)),
@@ -146,7 +154,12 @@ fn unanswered(at: usize, open: &[(String, String)]) -> Rejection {
     ))
 }
 
-fn content(message: &Value, at: usize, speaker: Speaker) -> Result<Vec<Placed>, Rejection> {
+fn content(
+    message: &Value,
+    at: usize,
+    speaker: Speaker,
+    subject: &Subject<'_>,
+) -> Result<Vec<Placed>, Rejection> {
     match message.get("content") {
         None => Err(required(&format!("messages.{at}.content"))),
         Some(Value::String(text)) if text.is_empty() => Ok(vec![]),
@@ -156,7 +169,9 @@ fn content(message: &Value, at: usize, speaker: Speaker) -> Result<Vec<Placed>, 
         }
         Some(Value::Array(blocks)) => {
             let blocks = blocks.iter().enumerate();
-            blocks.map(|(n, b)| content_block(b, format!("messages.{at}.content.{n}"), speaker)).collect()
+            blocks
+                .map(|(n, b)| content_block(b, format!("messages.{at}.content.{n}"), speaker, subject))
+                .collect()
         }
         Some(_) => Err(Rejection::bad(format!("messages.{at}.content: Input should be a valid list"))),
     }
@@ -172,7 +187,12 @@ fn text_block(text: &str) -> Result<Block, Rejection> {
     Ok(Block::text(text))
 }
 
-fn content_block(block: &Value, place: String, speaker: Speaker) -> Result<Placed, Rejection> {
+fn content_block(
+    block: &Value,
+    place: String,
+    speaker: Speaker,
+    subject: &Subject<'_>,
+) -> Result<Placed, Rejection> {
     let kind = text(block, "type").ok_or_else(|| required(&format!("{place}.type")))?;
     let string = |key: &str| text(block, key).ok_or_else(|| required(&format!("{place}.{kind}.{key}")));
     let (allowed, content, call): (&[&str], Content, Option<&str>) = match (kind, speaker) {
@@ -197,15 +217,23 @@ fn content_block(block: &Value, place: String, speaker: Speaker) -> Result<Place
         }
         ("tool_result", Speaker::User) => {
             let (text, media) = result_content(block, &place)?;
+            let is_error = block.get("is_error") == Some(&Value::Bool(true));
+            if is_error && media > 0 && subject.facts.is_some() {
+                return Err(Rejection::bad(format!(
+                    "{place}.tool_result: all content must be type \"text\" if \"is_error\" is true"
+                )));
+            }
             let result = Content::Result { name: String::new(), text, media };
             (&["tool_use_id", "content", "is_error"], result, Some(string("tool_use_id")?))
         }
         ("thinking", Speaker::Assistant) => {
             let text = string("thinking")?;
-            if string("signature")? != signature(text) {
-                return Err(Rejection::bad(format!("{place}: Invalid `signature` in `thinking` block")));
-            }
+            check_signature(text, string("signature")?, &place, subject)?;
             (&["thinking", "signature"], Content::Thinking(text.to_owned()), None)
+        }
+        ("redacted_thinking", Speaker::Assistant) => {
+            check_signature("", string("data")?, &place, subject)?;
+            (&["data"], Content::Thinking(String::new()), None)
         }
         _ => {
             let kind = excerpt(kind, 40);
@@ -217,11 +245,23 @@ fn content_block(block: &Value, place: String, speaker: Speaker) -> Result<Place
     let keys_here = [allowed, &["type", "cache_control"]].concat();
     keys(block, &keys_here, &format!("{place}.{kind}"))?;
     let is_breakpoint = breakpoint(block, &place)?;
-    if is_breakpoint && kind == "thinking" {
-        return Err(extra(&format!("{place}.thinking.cache_control")));
+    if is_breakpoint && matches!(kind, "thinking" | "redacted_thinking") {
+        return Err(extra(&format!("{place}.{kind}.cache_control")));
     }
     let call = call.map(str::to_owned);
     Ok(Placed { block: Block { content, is_breakpoint }, call, place })
+}
+
+/// Reasoning sent to a model that nothing is known of: its own, or one that it does not get to see. With the models of the
+/// catalogue everything was checked before.
+fn check_signature(shown: &str, given: &str, place: &str, subject: &Subject<'_>) -> Result<(), Rejection> {
+    let is_fine = subject.facts.is_some()
+        || given == signature(shown)
+        || binding::is_foreign(subject.seal, shown, given);
+    if is_fine {
+        return Ok(());
+    }
+    Err(Rejection::bad(format!("{place}: Invalid `signature` in `thinking` block")))
 }
 
 /// A result is a text, or a list of texts and pictures: the text, and what the pictures cost.

@@ -3,9 +3,13 @@
 use super::super::Rejection;
 use super::super::json::{MOST_AT_ONCE, excerpt, get, is_name, items, text, unknown};
 use super::messages::messages;
-use crate::ask::{Ask, Block, Choice, Content, Delivery, Speaker, Tool, Turn};
-use crate::config::Model;
+use super::{binding, rules};
+use crate::ask::{Amount, Ask, Block, Choice, Content, Delivery, Speaker, Style, Tool, Turn};
+use crate::protocol::is_reasoning_model;
+use crate::subject::Subject;
+use oneclaw_catalogue::Ability;
 use serde_json::Value;
+use std::collections::HashSet;
 
 const PARAMETERS: &[&str] = &[
     "model",
@@ -32,7 +36,7 @@ const MOST_BREAKPOINTS: usize = 4;
 const LONGEST_NAME: usize = 128;
 const LEAST_THINKING: u64 = 1_024;
 
-pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
+pub(crate) fn parse(body: &Value, subject: &Subject<'_>) -> Result<Ask, Rejection> {
     if let Some(key) = body.as_object().and_then(|object| unknown(object, PARAMETERS)) {
         return Err(extra(&excerpt(key, 80)));
     }
@@ -41,21 +45,42 @@ pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
         Some(Value::Bool(value)) => *value,
         Some(_) => return Err(Rejection::bad("stream: Input should be a valid boolean")),
     };
-    let max_output = max_tokens(body, model)?;
+    let max_output = max_tokens(body, subject)?;
     let mut ask = Ask {
-        model: model.id.clone(),
-        max_output: Some(max_output),
+        model: subject.model.id.clone(),
+        max_output,
         system: system(body)?,
         tools: tools(body)?,
-        turns: messages(body)?,
         delivery: if is_streamed { Delivery::Events } else { Delivery::Whole },
         wants_usage: true,
-        wants_thinking: thinking(body, max_output)?,
-        is_reasoning_off: false,
-        choice: Choice::Auto,
+        reserves_output: true,
+        style: Style { is_known: subject.facts.is_some(), ..Style::default() },
+        ..Ask::default()
+    };
+    let is_wanted_back = match subject.facts {
+        Some(_) => {
+            let reasons = rules::check(body, subject, max_output)?;
+            let checked = binding::check(body, subject)?;
+            ask.turns = messages(body, subject, &checked.dropped)?;
+            ask.amount = reasons.amount;
+            ask.wants_thinking = reasons.is_shown && reasons.amount != Amount::Nothing;
+            ask.hides_thoughts = !reasons.is_shown;
+            ask.reserves_output = !rules::fills_window(&subject.model.id);
+            ask.binding = Some(checked.binding);
+            ask.transformations = checked.transformations;
+            reasons.is_wanted_back
+        }
+        None => {
+            ask.turns = messages(body, subject, &HashSet::new())?;
+            ask.wants_thinking = thinking(body, max_output)?;
+            let reasons = is_reasoning_model(&subject.model.id);
+            ask.amount = if reasons { Amount::Usual } else { Amount::Nothing };
+            ask.wants_thinking
+        }
     };
     ask.choice = choice(body, &ask.tools)?;
-    if ask.wants_thinking {
+    check_abilities(&ask, subject)?;
+    if is_wanted_back {
         check_open_turn(&ask.turns)?;
     }
     let breakpoints = ask.tools.iter().map(|t| t.is_breakpoint);
@@ -69,8 +94,28 @@ pub(crate) fn parse(body: &Value, model: &Model) -> Result<Ask, Rejection> {
     Ok(ask)
 }
 
-fn max_tokens(body: &Value, model: &Model) -> Result<u64, Rejection> {
-    let Some(value) = get(body, "max_tokens") else { return Err(required("max_tokens")) };
+/// What the model does without may not be in the request.
+fn check_abilities(ask: &Ask, subject: &Subject<'_>) -> Result<(), Rejection> {
+    let id = &subject.model.id;
+    if !ask.tools.is_empty() && subject.cannot(Ability::Tools) {
+        return Err(Rejection::bad(format!("'{id}' does not support tools.")));
+    }
+    let mut blocks = ask.turns.iter().flat_map(|turn| &turn.blocks);
+    let has_picture = blocks.any(|block| matches!(block.content, Content::Media { .. }));
+    if has_picture && subject.cannot(Ability::Pictures) {
+        return Err(Rejection::bad(format!("'{id}' does not support image input.")));
+    }
+    Ok(())
+}
+
+/// The longest reply; nothing has to be said of it where only the size of the prompt is asked for.
+fn max_tokens(body: &Value, subject: &Subject<'_>) -> Result<Option<u64>, Rejection> {
+    let model = subject.model;
+    let value = match get(body, "max_tokens") {
+        Some(value) => value,
+        None if subject.is_count => return Ok(None),
+        None => return Err(required("max_tokens")),
+    };
     let Some(number) = value.as_i64() else {
         return Err(Rejection::bad("max_tokens: Input should be a valid integer"));
     };
@@ -84,11 +129,11 @@ fn max_tokens(body: &Value, model: &Model) -> Result<u64, Rejection> {
             model.max_output, model.id
         )));
     }
-    Ok(number)
+    Ok(Some(number))
 }
 
-/// Whether reasoning was asked for, and in a way that is allowed.
-fn thinking(body: &Value, max_tokens: u64) -> Result<bool, Rejection> {
+/// Whether reasoning was asked for, and in a way that is allowed, of a model that nothing is known of.
+fn thinking(body: &Value, max_tokens: Option<u64>) -> Result<bool, Rejection> {
     let Some(thinking) = get(body, "thinking") else { return Ok(false) };
     match text(thinking, "type") {
         Some("disabled") => return Ok(false),
@@ -108,7 +153,7 @@ fn thinking(body: &Value, max_tokens: u64) -> Result<bool, Rejection> {
             "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
         ));
     }
-    if budget >= max_tokens {
+    if max_tokens.is_some_and(|most| budget >= most) {
         return Err(Rejection::bad("`max_tokens` must be greater than `thinking.budget_tokens`."));
     }
     if get(body, "temperature").is_some_and(|t| t.as_f64() != Some(1.0)) {

@@ -1,5 +1,6 @@
 //! The dialect of OpenAI chat completions and of every compatible server.
 
+mod compatible;
 pub(crate) mod decode;
 mod kept;
 mod openai;

@@ -1,9 +1,10 @@
 //! The body of an OpenAI chat completion, for OpenAI itself and for compatible servers.
 //!
 //! What differs between them is decided by what is known of the model and by the host: the name of the output limit, the
-//! role of the system text, and what reasoning models are told (`openai.rs`). No sampling parameter is ever sent:
-//! reasoning models refuse them, and the defaults are meant.
+//! role of the system text, what reasoning models are told (`openai.rs`, `compatible.rs`). No sampling parameter is ever
+//! sent: reasoning models refuse them, and the defaults are meant.
 
+use super::compatible::{self, Told};
 use super::openai;
 use crate::address::{has_host, is_openai};
 use crate::encode::{self, CallIds, Encoded, Mode};
@@ -21,20 +22,28 @@ pub(crate) fn encode(endpoint: &Endpoint, profile: &Profile, request: &Request, 
     body.insert("model".into(), json!(model));
     body.insert("stream".into(), json!(true));
     body.insert("stream_options".into(), json!({"include_usage": true}));
-    body.insert("messages".into(), messages(&server, request));
+    body.insert("messages".into(), messages(&server, profile, request));
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().map(tool).collect());
     }
-    let has_tools = !request.tools.is_empty();
-    let effort = if server.is_openais_own { openai::effort(profile, mode, has_tools) } else { None };
-    let room = if server.is_openais_own { openai::room(profile, mode, effort) } else { 0 };
-    if let Some(max) = reasoning::output_limit(profile, request, room) {
+    let told = told(&server, profile, mode, !request.tools.is_empty());
+    if let Some(max) = reasoning::output_limit(profile, request, told.room) {
         body.insert(openai::limit_name(profile, server.is_openais_own).into(), json!(max));
     }
-    if let Some(effort) = effort {
-        body.insert("reasoning_effort".into(), json!(effort.word()));
+    if let Some((name, value)) = told.field {
+        body.insert(name.to_owned(), value);
     }
     Encoded { path: "chat/completions".to_owned(), query: None, body: Value::Object(body) }
+}
+
+/// What the model is told about reasoning.
+fn told(server: &Server, profile: &Profile, mode: Mode, has_tools: bool) -> Told {
+    if !server.is_openais_own {
+        return compatible::told(profile, mode, has_tools);
+    }
+    let effort = openai::effort(profile, mode, has_tools);
+    let field = effort.map(|effort| compatible::field(profile, effort));
+    Told { field, room: openai::room(profile, mode, effort) }
 }
 
 /// What kind of server and model is asked.
@@ -42,6 +51,8 @@ struct Server {
     is_openais_own: bool,
     reasons: bool,
     is_mistral: bool,
+    /// Whether the model sees pictures.
+    sees: bool,
 }
 
 impl Server {
@@ -51,7 +62,13 @@ impl Server {
             is_openais_own,
             reasons: is_openais_own && openai::reasons(profile),
             is_mistral: has_host(base_url, "mistral.ai"),
+            sees: encode::sees(profile),
         }
+    }
+
+    /// Whether a file goes along as a picture; others are named in the text.
+    fn shows(&self, file: &Attachment) -> bool {
+        self.sees && encode::picture(file, &encode::PICTURES).is_some()
     }
 
     fn system_role(&self) -> &'static str {
@@ -77,7 +94,7 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({"type": "function", "function": function})
 }
 
-fn messages(server: &Server, request: &Request) -> Value {
+fn messages(server: &Server, profile: &Profile, request: &Request) -> Value {
     let mut ids = CallIds::of(request, server.id_rule());
     let mut out = Vec::new();
     if let Some(system) = request.system.as_ref().filter(|text| !text.trim().is_empty()) {
@@ -90,11 +107,13 @@ fn messages(server: &Server, request: &Request) -> Value {
             RequestMessage::User { text, attachments } => {
                 let waiting = std::mem::take(&mut pictures);
                 let files: Vec<&Attachment> = waiting.into_iter().chain(attachments).collect();
-                out.push(json!({"role": "user", "content": user_content(text, &files)}));
+                out.push(json!({"role": "user", "content": user_content(server, text, &files)}));
             }
-            RequestMessage::Assistant { text, calls, .. } => {
-                push_pictures(&mut out, &mut pictures);
-                out.push(assistant(text, calls, &mut ids));
+            RequestMessage::Assistant { text, calls, trace } => {
+                push_pictures(server, &mut out, &mut pictures);
+                let mut message = assistant(text, calls, &mut ids);
+                compatible::replay(profile, trace, !calls.is_empty(), &mut message);
+                out.push(Value::Object(message));
             }
             RequestMessage::ToolResult { call, text, attachments, .. } => {
                 let content = encode::labelled(text, attachments.iter());
@@ -103,31 +122,27 @@ fn messages(server: &Server, request: &Request) -> Value {
                 );
                 // Mistral's service refuses a user message after a tool message; the label has to do.
                 if !server.is_mistral {
-                    pictures.extend(attachments.iter().filter(|file| is_picture(file)));
+                    pictures.extend(attachments.iter().filter(|file| server.shows(file)));
                 }
             }
         }
     }
-    push_pictures(&mut out, &mut pictures);
+    push_pictures(server, &mut out, &mut pictures);
     Value::Array(out)
 }
 
-fn push_pictures(out: &mut Vec<Value>, pictures: &mut Vec<&Attachment>) {
+fn push_pictures(server: &Server, out: &mut Vec<Value>, pictures: &mut Vec<&Attachment>) {
     let pictures = std::mem::take(pictures);
     if !pictures.is_empty() {
-        out.push(json!({"role": "user", "content": user_content("", &pictures)}));
+        out.push(json!({"role": "user", "content": user_content(server, "", &pictures)}));
     }
 }
 
-fn is_picture(file: &Attachment) -> bool {
-    encode::picture(file, &encode::PICTURES).is_some()
-}
-
 /// Plain text where there are no pictures, as the simplest servers know nothing else.
-fn user_content(text: &str, files: &[&Attachment]) -> Value {
-    let text = encode::labelled(text, files.iter().copied().filter(|file| !is_picture(file)));
+fn user_content(server: &Server, text: &str, files: &[&Attachment]) -> Value {
+    let text = encode::labelled(text, files.iter().copied().filter(|file| !server.shows(file)));
     let mut parts: Vec<Value> = Vec::new();
-    for file in files {
+    for file in files.iter().filter(|file| server.shows(file)) {
         if let Some(url) = encode::picture_url(file) {
             parts.push(json!({"type": "image_url", "image_url": {"url": url}}));
         }
@@ -141,7 +156,7 @@ fn user_content(text: &str, files: &[&Attachment]) -> Value {
     Value::Array(parts)
 }
 
-fn assistant(text: &str, calls: &[Call], ids: &mut CallIds) -> Value {
+fn assistant(text: &str, calls: &[Call], ids: &mut CallIds) -> Map<String, Value> {
     let mut message = Map::new();
     message.insert("role".into(), json!("assistant"));
     let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { json!(text) };
@@ -153,7 +168,7 @@ fn assistant(text: &str, calls: &[Call], ids: &mut CallIds) -> Value {
         };
         message.insert("tool_calls".into(), calls.iter().map(call).collect());
     }
-    Value::Object(message)
+    message
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 
 use crate::encode::{self, CallIds, Encoded, Mode};
 use crate::{Profile, reasoning};
-use oneclaw_catalogue::Refusal;
 use oneclaw_model::{Attachment, Call, Effort, Part, Request, RequestMessage, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -32,10 +31,8 @@ pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encode
     }
     body.insert("input".into(), input(profile, request));
     if !request.tools.is_empty() {
+        // `parallel_tool_calls` is not sent: models that make one call at a time refuse it, whatever it says.
         body.insert("tools".into(), request.tools.iter().map(tool).collect());
-        if profile.facts.as_ref().is_some_and(|facts| facts.refuses(Refusal::ParallelCalls)) {
-            body.insert("parallel_tool_calls".into(), json!(false));
-        }
     }
     let effort = reasoning::effort(profile, mode);
     let settings = reasoning_settings(profile, mode, effort);
@@ -71,7 +68,8 @@ fn reasoning_settings(profile: &Profile, mode: Mode, effort: Option<Effort>) -> 
     if let Some(effort) = effort {
         settings.insert("effort".into(), json!(effort.word()));
     }
-    if mode == Mode::Chat && reasons(profile) && effort != Some(Effort::None) {
+    let has_summary = reasons(profile) && effort != Some(Effort::None) && !profile.learnt.no_summary;
+    if mode == Mode::Chat && has_summary {
         settings.insert("summary".into(), json!("auto"));
     }
     settings

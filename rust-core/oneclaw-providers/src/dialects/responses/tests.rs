@@ -85,10 +85,9 @@ fn tools_are_declared_as_they_are() {
         json!([{"type": "function", "name": "read_file", "description": "Reads a file.",
             "parameters": parameters, "strict": false}])
     );
-    assert_eq!(sent.get("parallel_tool_calls"), None);
+    // It is refused even where it says what the model does anyway.
     profile.facts.as_mut().unwrap().refuses = vec![Refusal::ParallelCalls];
-    assert_eq!(body(&profile, &request, Mode::Chat)["parallel_tool_calls"], false);
-    assert_eq!(body(&profile, &of(vec![]), Mode::Chat).get("parallel_tool_calls"), None);
+    assert_eq!(body(&profile, &request, Mode::Chat).get("parallel_tool_calls"), None);
 }
 
 #[test]
@@ -105,7 +104,10 @@ fn reasoning_is_asked_for_where_there_is_some() {
     let high = Some(json!({"effort": "high", "summary": "auto"}));
     assert_eq!(chat(&wanting(Some(Effort::Max))), (high, include.clone()));
     assert_eq!(chat(&wanting(Some(Effort::None))), (Some(json!({"effort": "none"})), include.clone()));
-    assert_eq!(chat(&samples::reasoning(&[])), (Some(json!({"summary": "auto"})), include));
+    assert_eq!(chat(&samples::reasoning(&[])), (Some(json!({"summary": "auto"})), include.clone()));
+    let mut silent = wanting(Some(Effort::Low));
+    silent.learnt.no_summary = true;
+    assert_eq!(chat(&silent), (Some(json!({"effort": "low"})), include));
     assert_eq!(chat(&samples::plain()), (None, None));
     assert_eq!(chat(&samples::unknown()), (None, None));
 }
