@@ -285,7 +285,7 @@ impl Draft {
             StreamEvent::TextSignature(new) => {
                 self.grow(new.len())?;
                 match self.pieces.last_mut() {
-                    Some(Piece::Text { signature, .. }) => *signature = Some(new),
+                    Some(Piece::Text { signature: signature @ None, .. }) => *signature = Some(new),
                     _ => self.pieces.push(Piece::Text { bytes: 0, signature: Some(new) }),
                 }
             }

@@ -88,6 +88,8 @@ pub struct Config {
     pub reasoning_tokens: u64,
     /// The tokens after which a reply has to be continued by another request, with the models that do so (gemini-4-argon).
     pub continue_after: u64,
+    /// Whether lists of models say what each can hold.
+    pub lists_sizes: bool,
     /// Which server it behaves like where chat completions are spoken.
     pub flavour: Flavour,
 }
@@ -108,6 +110,7 @@ impl Default for Config {
             today: Date::of_millis(TODAY),
             reasoning_tokens: REASONING_TOKENS,
             continue_after: CONTINUE_AFTER,
+            lists_sizes: true,
             flavour: Flavour::Plain,
         }
     }

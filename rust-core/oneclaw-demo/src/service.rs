@@ -19,7 +19,7 @@ use hyper::body::{Body, Incoming};
 use hyper::{HeaderMap, Request, Response, Uri};
 use oneclaw_catalogue::{Facts, Vendor};
 use oneclaw_model::{Dialect, ProviderKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -262,7 +262,8 @@ impl Service {
         let subjects = self.config.models.iter().zip(&facts);
         let subjects = subjects.map(|(model, facts)| self.bare(model, facts.as_ref()));
         let on: Vec<Subject<'_>> = subjects.filter(|subject| !subject.is_off(self.config.today)).collect();
-        protocol::models(kind, &on)
+        let list = protocol::models(kind, &on);
+        if self.config.lists_sizes { list } else { without_sizes(list) }
     }
 
     fn shown(&self, kind: ProviderKind, id: &str) -> Result<Value, Rejection> {
@@ -445,6 +446,8 @@ fn request_digest(dialect: Dialect, body: &[u8]) -> u64 {
     if let Some(object) = value.as_object_mut() {
         object.remove("continuationToken");
         object.remove("continuation_token");
+        // Clients may add an empty configuration when they continue.
+        object.retain(|_, field| !field.as_object().is_some_and(Map::is_empty));
     }
     window::digest(value.to_string())
 }
@@ -476,4 +479,25 @@ fn glance(call: &Call) -> (String, Delivery) {
         _ => Delivery::Whole,
     };
     (model.to_owned(), delivery)
+}
+
+/// A list that says nothing of windows and lengths, as that of OpenAI itself.
+fn without_sizes(value: Value) -> Value {
+    const SIZES: [&str; 7] = [
+        "context_length",
+        "max_model_len",
+        "max_completion_tokens",
+        "max_input_tokens",
+        "max_tokens",
+        "inputTokenLimit",
+        "outputTokenLimit",
+    ];
+    match value {
+        Value::Array(list) => list.into_iter().map(without_sizes).collect(),
+        Value::Object(object) => {
+            let kept = object.into_iter().filter(|(key, _)| !SIZES.contains(&key.as_str()));
+            kept.map(|(key, value)| (key, without_sizes(value))).collect()
+        }
+        other => other,
+    }
 }

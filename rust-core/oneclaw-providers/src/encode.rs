@@ -334,6 +334,11 @@ mod tests {
     fn arguments_are_always_an_object() {
         let raw = |text: &str| Value::Object(arguments(text)).to_string();
         assert_eq!(raw(r#"{"a":1}"#), r#"{"a":1}"#);
+        assert_eq!(
+            raw(r#"{"b":1,"a":{"d":2,"c":3}}"#),
+            r#"{"b":1,"a":{"d":2,"c":3}}"#,
+            "as the model wrote it"
+        );
         assert_eq!(raw(" "), "{}");
         assert_eq!(raw("[1]"), r#"{"_raw":"[1]"}"#);
         assert_eq!(raw("{\"a\":"), r#"{"_raw":"{\"a\":"}"#);

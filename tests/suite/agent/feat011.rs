@@ -1,7 +1,7 @@
 //! FEAT-011 as its user meets it: acceptance criteria, test points and edge cases, from a message to the file.
 
 use super::kit::{
-    House, Keys, MODEL, PROVIDER, Setup, TIMING, Ticking, UNLISTED, all, compactions, errors, names, said,
+    House, Keys, MODEL, PROVIDER, Setup, TIMING, Ticking, all, compactions, errors, names, said,
 };
 use super::talk::{messages, policy, prose, system, talk, until};
 use crate::store::Folder;
@@ -248,9 +248,7 @@ mod rules {
 
     #[tokio::test]
     async fn an_unknown_window_never_triggers() {
-        let house = Setup { believed: Some(0), served: vec![(UNLISTED, 100_000)], ..Setup::default() }
-            .build("feat-unknown")
-            .await;
+        let house = Setup::unlisted(100_000).build("feat-unknown").await;
         house.ask(&prose(20_000)).await;
         house.turns(20).await;
         assert_eq!((house.summaries().len(), house.epochs().len()), (0, 0));

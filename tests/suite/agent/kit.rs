@@ -71,6 +71,8 @@ pub struct Setup {
     pub system: Option<String>,
     pub delay: Duration,
     pub key: Option<&'static str>,
+    /// What else the server is started with.
+    pub demo: oneclaw_demo::Config,
 }
 
 impl Default for Setup {
@@ -88,6 +90,8 @@ impl Default for Setup {
             system: None,
             delay: Duration::ZERO,
             key: None,
+            // What models refuse by the catalogue has tests of its own.
+            demo: oneclaw_demo::Config { uses_catalogue: false, ..Default::default() },
         }
     }
 }
@@ -96,6 +100,13 @@ impl Setup {
     /// One model with that window.
     pub fn window(window: u64) -> Self {
         Self { served: vec![(MODEL, window)], ..Self::default() }
+    }
+
+    /// A model that neither the file, the catalogue nor its service's list knows the window of.
+    pub fn unlisted(window: u64) -> Self {
+        let mut setup = Self { believed: Some(0), served: vec![(UNLISTED, window)], ..Self::default() };
+        setup.demo.lists_sizes = false;
+        setup
     }
 
     /// The same with a preset.
@@ -149,9 +160,7 @@ impl Setup {
             delay: self.delay,
             piece: 40,
             key: self.key.map(str::to_owned),
-            // What models refuse by the catalogue has tests of its own.
-            uses_catalogue: false,
-            ..Default::default()
+            ..self.demo.clone()
         })
         .await
         .unwrap();

@@ -1,6 +1,6 @@
 //! Windows that are too small, smaller than they were said to be, unknown, or badly reported.
 
-use super::kit::{House, MODEL, PROVIDER, Setup, UNLISTED, compactions, errors, names};
+use super::kit::{House, MODEL, PROVIDER, Setup, compactions, errors, names};
 use super::talk::{prose, system, talk};
 use crate::http::{Act, Server as Canned};
 use oneclaw_agent::Event;
@@ -145,7 +145,7 @@ async fn a_window_smaller_than_configured_costs_one_refusal_with_every_provider(
 #[tokio::test]
 async fn an_unknown_window_becomes_known_with_every_provider() {
     for kind in KINDS {
-        let setup = Setup { kind, believed: Some(0), served: vec![(UNLISTED, 8_000)], ..Setup::default() };
+        let setup = Setup { kind, ..Setup::unlisted(8_000) };
         let mut house = setup.build(&format!("lim-unknown-{kind:?}")).await;
         assert_eq!(window(&house).await, None);
         while house.refused() == 0 {

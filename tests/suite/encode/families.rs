@@ -9,7 +9,7 @@ use super::{
     signed, tool, user, user_with,
 };
 use crate::golden;
-use oneclaw_model::{Dialect, Effort, Piece, Request, RequestMessage, Thinking};
+use oneclaw_model::{Call, Dialect, Effort, Piece, Request, RequestMessage, Thinking};
 use oneclaw_providers::{Mode, Profile};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -67,34 +67,43 @@ fn turn(reply: RequestMessage, ids: [&str; 2]) -> Request {
     }
 }
 
-fn chat(dialect: Dialect) -> Request {
-    let shot = |id: &str| call(id, "screenshot", r#"{"of":"screen"}"#);
-    let text = |bytes, signature: Option<&str>| Piece::Text { bytes, signature: signature.map(Into::into) };
-    match dialect {
-        Dialect::ChatCompletions | Dialect::Responses | Dialect::Messages => {
-            let signed = |text: &str, signature: &str| {
-                Piece::Thinking(Thinking::Signed { text: text.into(), signature: signature.into() })
-            };
-            let trace = vec![
-                signed("A screenshot will tell.", "c2ln+/="),
-                text(12, None),
-                Piece::Thinking(Thinking::Redacted { data: "ZW5jcnlwdGVk".into() }),
-                Piece::Call,
-                signed("", "aGlkZGVu"),
-                Piece::Call,
-            ];
-            let calls = vec![shot("toolu_1"), shot("toolu_2")];
-            let reply = RequestMessage::Assistant { text: "I will look.".into(), calls, trace };
-            turn(reply, ["toolu_1", "toolu_2"])
-        }
-        Dialect::GenerateContent => {
-            let trace = vec![text(12, Some("dGV4dA==")), Piece::Call, Piece::Call, text(0, Some("ZW1wdHk="))];
-            let calls = vec![signed(shot("fc-1"), "Y2FsbA=="), shot("fc-2")];
-            let reply = RequestMessage::Assistant { text: "I will look.".into(), calls, trace };
-            turn(reply, ["fc-1", "fc-2"])
-        }
-    }
+fn text(bytes: usize, signature: Option<&str>) -> Piece {
+    Piece::Text { bytes, signature: signature.map(Into::into) }
 }
+
+fn shot(id: &str) -> Call {
+    call(id, "screenshot", r#"{"of":"screen"}"#)
+}
+
+/// Claude thinks before and between its calls.
+fn claude() -> Request {
+    let signed = |text: &str, signature: &str| {
+        Piece::Thinking(Thinking::Signed { text: text.into(), signature: signature.into() })
+    };
+    let trace = vec![
+        signed("A screenshot will tell.", "c2ln+/="),
+        text(12, None),
+        Piece::Thinking(Thinking::Redacted { data: "ZW5jcnlwdGVk".into() }),
+        Piece::Call,
+        signed("", "aGlkZGVu"),
+        Piece::Call,
+    ];
+    let calls = vec![shot("toolu_1"), shot("toolu_2")];
+    let reply = RequestMessage::Assistant { text: "I will look.".into(), calls, trace };
+    turn(reply, ["toolu_1", "toolu_2"])
+}
+
+/// Gemini signs its text, its first call and, at the end, nothing at all.
+fn gemini() -> Request {
+    let trace = vec![text(12, Some("dGV4dA==")), Piece::Call, Piece::Call, text(0, Some("ZW1wdHk="))];
+    let calls = vec![signed(shot("fc-1"), "Y2FsbA=="), shot("fc-2")];
+    let reply = RequestMessage::Assistant { text: "I will look.".into(), calls, trace };
+    turn(reply, ["fc-1", "fc-2"])
+}
+
+type Family = (Dialect, &'static [&'static str], fn() -> Request);
+const FAMILIES: [Family; 2] =
+    [(Dialect::Messages, &CLAUDE, claude), (Dialect::GenerateContent, &GEMINI, gemini)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/families")
@@ -103,15 +112,14 @@ fn root() -> PathBuf {
 /// Each file and what stands in it.
 fn files() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    let families = [(Dialect::Messages, CLAUDE.as_slice()), (Dialect::GenerateContent, GEMINI.as_slice())];
-    for (dialect, models) in families {
+    for (dialect, models, chat) in FAMILIES {
         for model in models {
             let plain = Profile::of(&endpoint(dialect), model);
             let wanting = Profile { effort: Some(Effort::High), ..plain.clone() };
             // What an effort changes does not depend on the conversation, so that one is short.
             let short = Request { max_output: Some(20_000), ..request(vec![user("Hello")]) };
             for (name, profile, request, mode) in [
-                ("chat", &plain, chat(dialect), Mode::Chat),
+                ("chat", &plain, chat(), Mode::Chat),
                 ("high", &wanting, short, Mode::Chat),
                 ("complete", &plain, complete(), Mode::Complete),
             ] {
@@ -130,7 +138,7 @@ fn families_are_sent_what_was_reviewed() {
 
 #[test]
 fn every_file_of_a_family_has_its_scenario() {
-    let folders = [Dialect::Messages, Dialect::GenerateContent].map(|dialect| root().join(folder(dialect)));
+    let folders = FAMILIES.map(|(dialect, ..)| root().join(folder(dialect)));
     let found = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let found: BTreeSet<PathBuf> = found.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(found, files().into_iter().map(|(path, _)| path).collect());

@@ -1,8 +1,8 @@
 //! The body of an OpenAI Responses request, without state at the service: the whole conversation goes along each time.
 //!
-//! Decides in which items a reply goes back. Reasoning goes back encrypted, before the message or call that it led to,
-//! and never without one, as the service refuses that. No item carries an id: where ids are sent, the service checks
-//! that each item stands beside those it came with, or looks for items that it has not stored.
+//! Decides in which items a reply goes back. Reasoning goes back as it came, before the message or call that it led to, and
+//! never without one, as the service refuses that. Messages and calls carry no id: with one, the service would check that
+//! each stands beside the reasoning it came with, also where that is left out.
 
 use crate::encode::{self, CallIds, Encoded, Mode};
 use crate::{Profile, reasoning};
@@ -169,15 +169,14 @@ fn push_reply(items: &mut Vec<Value>, message: &RequestMessage, ids: &mut CallId
     }
 }
 
-/// Reasoning as it came, but for its id; none without its encrypted content, which the service would look for in vain.
+/// Reasoning as it came; none without its encrypted content, which the service would look for in vain.
 fn reasoning_item(json: &str) -> Option<Value> {
-    let mut item: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let item: Map<String, Value> = serde_json::from_str(json).ok()?;
     let is_reasoning = item.get("type").and_then(Value::as_str) == Some("reasoning");
     let content = item.get("encrypted_content").and_then(Value::as_str).unwrap_or_default();
     if !is_reasoning || content.is_empty() {
         return None;
     }
-    item.remove("id");
     Some(Value::Object(item))
 }
 
