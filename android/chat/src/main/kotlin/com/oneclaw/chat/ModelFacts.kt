@@ -56,7 +56,8 @@ fun Strings.endOf(facts: ModelFacts): String? = facts.ends?.let { day ->
     (if (facts.isSwitchedOff) models.switchedOffText else models.untilText).fill(day)
 }
 
-/** Dollars without zeros at the end: 2, 0.25, 0.075. */
-internal fun dollars(amount: Double?): String = amount?.let {
-    BigDecimal(it).setScale(PRICE_DIGITS, RoundingMode.HALF_UP).stripTrailingZeros().toPlainString()
-} ?: "?"
+/** Dollars, and cents where there are any: 2, 2.50, 0.075. */
+internal fun dollars(amount: Double?): String {
+    val exact = BigDecimal(amount ?: return "?").setScale(PRICE_DIGITS, RoundingMode.HALF_UP).stripTrailingZeros()
+    return (if (exact.scale() == 1) exact.setScale(2) else exact).toPlainString()
+}

@@ -132,7 +132,8 @@ object Samples {
     val contextReset = base.copy(context = ContextSheetState(data.session.id, data.status, confirmsReset = true))
     val contextLoading = base.copy(context = ContextSheetState(data.session.id))
     val contextFailed = base.copy(context = ContextSheetState(data.session.id, problem = Problem.Storage("disk full")))
-    val contextPlain = base.copy(
+    val contextPlain = chatWindowUnknown.copy(
+        notices = emptyList(),
         context = ContextSheetState(
             data.session.id,
             data.status.copy(

@@ -95,6 +95,7 @@ class StringsTest {
         val bare = ModelFacts(null, null, null, emptyList(), null, isSwitchedOff = false)
         assertEquals(listOf("Window unknown"), ENGLISH.sizeAndPriceOf(bare))
         assertEquals(listOf(null, null), listOf(ENGLISH.abilitiesOf(bare), ENGLISH.endOf(bare)))
+        assertEquals(listOf("2.50", "0.0001", "0"), listOf(2.5, 0.0001, 0.00001).map(::dollars))
         val free = bare.copy(window = 8_192, inputLimit = 8_192, price = price.copy(input = 0.0, output = 0.0))
         assertEquals(listOf("8.1K tokens", "Free"), ENGLISH.sizeAndPriceOf(free))
         assertEquals("\$? / \$0.075 per M", ENGLISH.sizeAndPriceOf(bare.copy(price = price.copy(input = null))).last())

@@ -113,7 +113,7 @@ class SettingsUiTest {
         assertEquals(1, count(strings.settings.moreModelsText.fill(51)))
         fill(strings.settings.filter, "OLD")
         ui.onNodeWithText("Switched off on 2026-01-31", substring = true).assertIsDisplayed().assertIsNotEnabled()
-        fill(strings.settings.filter, "m-149")
+        fill(strings.settings.filter, "-149")
         tap("m-149")
         assertEquals("m-149", state.settings.model?.id)
     }

@@ -98,7 +98,10 @@ private fun ContextContent(
     state.problem?.let { Text(strings.of(it), color = MaterialTheme.colorScheme.error) }
     if (status == null) return
     state.meter?.let { ContextMeter(it, strings) }
-    if (status.window == null) windowField()
+    if (status.window == null) {
+        Text(strings.context.windowUnknown, style = MaterialTheme.typography.bodyMedium)
+        windowField()
+    }
     CompactNow(state.focus, isQuiet, strings, onAction)
     HorizontalDivider()
     Summary(status.summary, strings, onAction)
