@@ -134,9 +134,12 @@ pub(crate) fn overflow(
              reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically."
         )),
         Flavour::LlamaCpp => Rejection {
-            details: vec![json!({
-                "type": "exceed_context_size_error", "n_prompt_tokens": prompt, "n_ctx": window, "code": 400,
-            })],
+            fields: vec![
+                ("type", "exceed_context_size_error".into()),
+                ("code", 400.into()),
+                ("n_prompt_tokens", prompt.into()),
+                ("n_ctx", window.into()),
+            ],
             ..Rejection::bad("the request exceeds the available context size, try increasing it")
         },
         Flavour::LmStudio => Rejection {

@@ -11,6 +11,7 @@ mod flavour;
 mod image;
 mod log;
 mod model;
+mod pending;
 mod protocol;
 mod respond;
 mod route;

@@ -7,6 +7,7 @@ use crate::compose::{Composer, Prompt};
 use crate::config::{Config, Flavour, Model};
 use crate::flavour::{self, Native};
 use crate::log::{Log, Ticket};
+use crate::pending::{self, Pending};
 use crate::protocol::{self, Answer, Rejection};
 use crate::respond::{self, Outcome};
 use crate::route::{self, Target};
@@ -19,16 +20,13 @@ use hyper::body::{Body, Incoming};
 use hyper::{HeaderMap, Request, Response, Uri};
 use oneclaw_catalogue::{Facts, Vendor};
 use oneclaw_model::{Dialect, ProviderKind};
-use serde_json::{Map, Value};
-use std::collections::VecDeque;
+use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
 
 /// Kibibytes of bodies that are read and looked at at the same time; more wait.
 const MOST_READ: usize = 128 * 1024;
-/// Replies that can be continued at the same time; the oldest give way.
-const MOST_PENDING: usize = 64;
 
 /// What a request can do to its connection.
 #[derive(Clone, Default)]
@@ -50,19 +48,11 @@ pub(crate) struct Service {
     cache: Mutex<PrefixCache>,
     script: Mutex<Script>,
     /// Replies that can be continued.
-    pending: Mutex<VecDeque<Pending>>,
+    pending: Mutex<Pending>,
     log: Arc<Log>,
     replies: AtomicU64,
     memory: Semaphore,
     seal: Seal,
-}
-
-/// A reply of which more can be asked for.
-struct Pending {
-    token: String,
-    /// A digest of the request it answers.
-    request: u64,
-    rest: String,
 }
 
 /// A question to a model as it arrived.
@@ -130,6 +120,10 @@ impl Service {
 
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Answers a request, or breaks its connection.
@@ -317,7 +311,7 @@ impl Service {
         let dialect = call.dialect;
         let Understood { mut ask, model, measure } = self.understood(call, ticket)?;
         ask.delivery = call.delivery.unwrap_or(ask.delivery);
-        let request = request_digest(dialect, &call.body);
+        let request = pending::number_of(dialect, &call.body);
         let continued = self.continued(&ask, request)?;
         let is_scripted = summary.is_none() && continued.is_none();
         let order = continued.or(summary).unwrap_or_else(|| self.script().take());
@@ -349,7 +343,7 @@ impl Service {
         let composer = Composer { model, counter: &self.counter, config: &self.config, seal: self.seal };
         let mut answer = composer.answer(&ask, &order, &Prompt { measure, share }, id);
         if let Some(rest) = answer.rest.take() {
-            answer.continuation = Some(self.keep(request, number, rest));
+            answer.continuation = Some(self.pending().keep(self.seal, request, number, rest));
         }
         let Order { faults, .. } = order;
         Ok(Answered { ask, answer, faults })
@@ -358,23 +352,10 @@ impl Service {
     /// What is said where a reply is to be continued.
     fn continued(&self, ask: &Ask, request: u64) -> Result<Option<Order>, Rejection> {
         let Some(token) = &ask.continuation else { return Ok(None) };
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = pending.iter().find(|pending| pending.token == *token && pending.request == request);
-        let Some(found) = found else {
+        let Some(rest) = self.pending().rest(token, request).map(Reply::text) else {
             return Err(Rejection::bad("The continuation token is invalid or belongs to another request."));
         };
-        Ok(Some(Order { reply: Some(Reply::text(found.rest.as_str())), ..Order::default() }))
-    }
-
-    /// Keeps the rest of a reply: the token by which it is asked for.
-    fn keep(&self, request: u64, number: u64, rest: String) -> String {
-        let token = format!("Y29u{}", self.seal.close(&[request, number]));
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        if pending.len() >= MOST_PENDING {
-            pending.pop_front();
-        }
-        pending.push_back(Pending { token: token.clone(), request, rest });
-        token
+        Ok(Some(Order { reply: Some(rest), ..Order::default() }))
     }
 
     fn count(&self, call: &Call, ticket: Ticket) -> Response<Outgoing> {
@@ -435,21 +416,6 @@ impl Call {
         }
         call
     }
-}
-
-/// A number for a request, the same for the one that continues it; only Gemini's can be continued.
-fn request_digest(dialect: Dialect, body: &[u8]) -> u64 {
-    if dialect != Dialect::GenerateContent {
-        return 0;
-    }
-    let mut value: Value = serde_json::from_slice(body).unwrap_or_default();
-    if let Some(object) = value.as_object_mut() {
-        object.remove("continuationToken");
-        object.remove("continuation_token");
-        // Clients may add an empty configuration when they continue.
-        object.retain(|_, field| !field.as_object().is_some_and(Map::is_empty));
-    }
-    window::digest(value.to_string())
 }
 
 /// The body as a JSON object.

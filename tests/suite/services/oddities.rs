@@ -147,7 +147,8 @@ async fn nothing_but_a_blank_message() {
 #[tokio::test]
 async fn completions_of_models_that_reason() {
     let models = ["gpt-5", "gpt-5.1", "gpt-5-pro", "gpt-6-mini", "gpt-5-chat-latest"];
-    let server = serve(config(128_000, 8_192, &models)).await;
+    // With Responses there is room for reasoning on top of what is asked for.
+    let server = serve(config(128_000, 32_768, &models)).await;
     for (model, reasoning) in std::iter::zip(models, [64, 0, 64, 0, 0]) {
         server.push(Step::Reply("A title".into()));
         let reply = client()

@@ -69,3 +69,21 @@ pub(super) fn array_without_items(schema: &Value) -> Option<Vec<String>> {
     let properties = schema.get("properties").and_then(Value::as_object)?;
     properties.iter().find_map(|(name, inner)| found(name, inner))
 }
+
+/// JSON with the keys of objects in order, whatever order they came in.
+pub(crate) fn sorted(value: &Value) -> String {
+    match value {
+        Value::Object(object) => {
+            let mut fields: Vec<(&String, &Value)> = object.iter().collect();
+            fields.sort_by_key(|(key, _)| *key);
+            let fields: Vec<String> =
+                fields.iter().map(|(key, value)| format!("{key:?}:{}", sorted(value))).collect();
+            format!("{{{}}}", fields.join(","))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(sorted).collect();
+            format!("[{}]", items.join(","))
+        }
+        other => other.to_string(),
+    }
+}

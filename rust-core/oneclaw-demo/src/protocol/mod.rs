@@ -2,7 +2,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
-mod json;
+pub(crate) mod json;
 pub(crate) mod openai;
 pub(crate) mod responses;
 mod words;
@@ -29,8 +29,10 @@ pub(crate) struct Rejection {
     pub param: Option<String>,
     /// The machine's name of the fault (OpenAI).
     pub code: Option<&'static str>,
-    /// More about it: a list (Gemini), or objects whose fields stand beside the message (llama.cpp).
+    /// More about it (Gemini).
     pub details: Vec<Value>,
+    /// More fields beside the message, or other values of them (llama.cpp).
+    pub fields: Vec<(&'static str, Value)>,
     /// Whether it arrives inside a stream, with a good status (LM Studio).
     pub is_in_stream: bool,
 }
@@ -43,6 +45,7 @@ impl Rejection {
             param: None,
             code: None,
             details: vec![],
+            fields: vec![],
             is_in_stream: false,
         }
     }

@@ -6,7 +6,7 @@
 //! fields that are null and the borders between messages of one role are not compared.
 
 use super::super::Rejection;
-use super::super::json::{get, items, text};
+use super::super::json::{get, items, sorted, text};
 use crate::ask::Binding;
 use crate::subject::{Seal, Subject};
 use crate::window::digest;
@@ -276,24 +276,6 @@ fn canonical(block: &Value) -> String {
         kept.insert(key.clone(), value);
     }
     sorted(&Value::Object(kept))
-}
-
-/// JSON with the keys of objects in order, whatever order they came in.
-fn sorted(value: &Value) -> String {
-    match value {
-        Value::Object(object) => {
-            let mut fields: Vec<(&String, &Value)> = object.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            let fields: Vec<String> =
-                fields.iter().map(|(key, value)| format!("{key:?}:{}", sorted(value))).collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(sorted).collect();
-            format!("[{}]", items.join(","))
-        }
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Replies and errors as generateContent carries them.
 
+use super::super::json::sorted;
 use super::super::{Answer, Event, Rejection, Stop, arguments, insert, pieces, signature};
 use crate::ask::Ask;
 use crate::script::Call;
@@ -114,7 +115,7 @@ fn calls(ask: &Ask, answer: &Answer) -> (Vec<Value>, &'static str) {
 
 /// The signature of a call: it holds for that tool and those arguments.
 pub(super) fn call_signature(call: &Call) -> String {
-    signature(&format!("{} {}", call.name, arguments(&call.arguments)))
+    signature(&format!("{} {}", call.name, sorted(&arguments(&call.arguments))))
 }
 
 /// The signature of a text: it holds for that model. Its base64 has signs that clients may write in two ways.

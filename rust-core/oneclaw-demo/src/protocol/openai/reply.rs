@@ -17,7 +17,7 @@ pub(crate) fn error(rejection: &Rejection) -> Value {
     let mut error = json!({
         "message": rejection.message, "type": kind, "param": rejection.param, "code": rejection.code,
     });
-    for (key, value) in rejection.details.iter().filter_map(Value::as_object).flatten() {
+    for (key, value) in &rejection.fields {
         insert(&mut error, key, value.clone());
     }
     json!({"error": error})
