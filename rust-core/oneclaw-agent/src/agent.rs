@@ -154,6 +154,14 @@ impl Agent {
         };
     }
 
+    /// Takes back what [`Self::set_limits`] said of a model's window.
+    pub fn forget_window(&self, provider_id: &str, model: &str) {
+        let mut all = self.0.limits.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get_mut(&(provider_id.to_owned(), model.to_owned())) {
+            *known = ModelLimits { window: None, input_limit: None, ..*known };
+        }
+    }
+
     /// How much models are to reason from the next turn on; `None` leaves that to each.
     pub fn set_effort(&self, effort: Option<Effort>) {
         *self.0.effort.write().unwrap_or_else(PoisonError::into_inner) = effort;

@@ -31,13 +31,14 @@ pub use config::{Config, Offer, Patience};
 pub use context::Status;
 pub use event::{ErrorCode, Event};
 pub use failure::Failure;
-pub use offered::Offered;
+pub use offered::{Offered, known as known_models};
 pub use ports::{KeyVault, Surroundings, System};
 pub use preferences::Preferences;
 pub use run::Run;
 pub use send::MOST_ROUNDS;
 pub use stop::Stop;
 pub use target::{
-    keep_user_window, known_limits, set_max_output, set_user_window, user_max_output, user_window,
+    WindowSource, keep_user_window, known_limits, set_max_output, set_user_window, user_max_output,
+    user_window,
 };
 pub use title::UNTITLED;

@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::failure::Failure;
 use crate::session::{Core, lock};
-use crate::target::{self, Listed, Target, known_limits, vault_key};
+use crate::target::{self, Listed, Target, WindowSource, known_limits, vault_key, window_source};
 use oneclaw_catalogue::{Ability, Date, Facts, Prices, Vendor, find};
 use oneclaw_model::ModelLimits;
 use oneclaw_providers::{Endpoint, ListedModel};
@@ -77,10 +77,24 @@ impl Agent {
         let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
         self.0.read(move |c| known(c, &catalogue::provider(c, &id)?, today)).await
     }
+
+    /// Who says how large a model's window is; `None` where nobody does. What [`Agent::set_limits`] said is the user's word.
+    pub async fn window_source(
+        &self,
+        provider_id: &str,
+        model: &str,
+    ) -> Result<Option<WindowSource>, Failure> {
+        self.check_open()?;
+        if self.0.limits_of(provider_id, model).window.is_some() {
+            return Ok(Some(WindowSource::User));
+        }
+        let (id, model) = (provider_id.to_owned(), model.to_owned());
+        self.0.read(move |c| window_source(c, &catalogue::provider(c, &id)?, &model)).await
+    }
 }
 
-/// The models of a service that the file holds.
-pub(crate) fn known(
+/// The models of a service that the file holds, with what is known of them on a day.
+pub fn known(
     connection: &Connection,
     provider: &catalogue::Provider,
     today: Date,

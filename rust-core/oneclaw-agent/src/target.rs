@@ -47,20 +47,50 @@ impl Claims {
     /// What holds: the user's word goes before the service's list, that before what was learnt, that before what the file
     /// and the catalogue say. Window and input limit belong together, so both are taken from one place.
     fn limits(&self, learnt: Learnt) -> ModelLimits {
-        let learnt = ModelLimits { window: learnt.window, ..ModelLimits::default() };
         let known = |n: Option<u64>| n.filter(|n| *n > 0);
-        let in_order = [self.user, self.listed, learnt, self.file, self.catalogue];
-        let knows = |claim: &&ModelLimits| known(claim.window).or(known(claim.input_limit)).is_some();
-        let size = in_order.iter().find(knows).copied().unwrap_or_default();
+        let size = self.size(learnt).map(|(_, size)| size).unwrap_or_default();
         // Who names the catalogue's window means that model, with its limit on the prompt.
         let is_as_catalogued = known(size.window).is_some() && size.window == self.catalogue.window;
         let input_limit = size.input_limit.or(self.catalogue.input_limit.filter(|_| is_as_catalogued));
         ModelLimits {
             window: known(size.window),
             input_limit: known(input_limit),
-            max_output: in_order.iter().find_map(|claim| known(claim.max_output)),
+            max_output: self.in_order(learnt).iter().find_map(|(_, claim)| known(claim.max_output)),
         }
     }
+
+    /// The first who says how large the window or the prompt may be, and what they say.
+    fn size(&self, learnt: Learnt) -> Option<(WindowSource, ModelLimits)> {
+        let known = |n: Option<u64>| n.filter(|n| *n > 0);
+        let knows = |claim: &ModelLimits| known(claim.window).or(known(claim.input_limit)).is_some();
+        self.in_order(learnt).into_iter().find(|(_, claim)| knows(claim))
+    }
+
+    fn in_order(&self, learnt: Learnt) -> [(WindowSource, ModelLimits); 5] {
+        [
+            (WindowSource::User, self.user),
+            (WindowSource::Service, self.listed),
+            (WindowSource::Learnt, ModelLimits { window: learnt.window, ..ModelLimits::default() }),
+            (WindowSource::File, self.file),
+            (WindowSource::Catalogue, self.catalogue),
+        ]
+    }
+}
+
+/// Who says how large a model's window is, those who are believed first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowSource {
+    /// The user.
+    User,
+    /// The service's list of models.
+    Service,
+    /// A refusal of the service.
+    Learnt,
+    /// The file, since the model was added.
+    File,
+    /// The catalogue.
+    Catalogue,
 }
 
 /// What the service's list says of a model, as it is kept in the file.
@@ -299,6 +329,25 @@ pub fn known_limits(
     provider: &catalogue::Provider,
     model: &str,
 ) -> oneclaw_store::Result<ModelLimits> {
+    let (claims, learnt) = known_claims(connection, provider, model)?;
+    Ok(claims.limits(learnt))
+}
+
+/// Who says how large the window of a model is, without asking its service; `None` where nobody does.
+pub(crate) fn window_source(
+    connection: &Connection,
+    provider: &catalogue::Provider,
+    model: &str,
+) -> oneclaw_store::Result<Option<WindowSource>> {
+    let (claims, learnt) = known_claims(connection, provider, model)?;
+    Ok(claims.size(learnt).map(|(source, _)| source))
+}
+
+fn known_claims(
+    connection: &Connection,
+    provider: &catalogue::Provider,
+    model: &str,
+) -> oneclaw_store::Result<(Claims, Learnt)> {
     let at = ModelAt { kind: provider.kind, base_url: provider.base_url.clone(), model: model.to_owned() };
     let listed: Listed = parsed(engine::notices(connection, &at)?.listed.as_deref());
     let facts = oneclaw_catalogue::find(Vendor::of(provider.kind, &provider.base_url), model);
@@ -307,7 +356,7 @@ pub fn known_limits(
         catalogue: facts.map(|facts| facts.limits).unwrap_or_default(),
         ..claims(connection, &provider.id, model, ModelLimits::default())?
     };
-    Ok(claims.limits(engine::learnt(connection, &at)?))
+    Ok((claims, engine::learnt(connection, &at)?))
 }
 
 /// The window the user has given a model.

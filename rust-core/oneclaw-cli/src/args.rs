@@ -3,10 +3,11 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use oneclaw_context::policy::{Policy, PolicyFault};
 use oneclaw_context::truncate::{HEAD_CAP_UNITS, SHAPED_CAP_TOKENS, Shape};
+use oneclaw_model::Effort;
 use std::path::PathBuf;
 
 /// No model has a window near this; larger numbers are typing mistakes.
-const MOST_TOKENS: u64 = 1_000_000_000;
+pub const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// OneClaw's core on a desktop: what would be sent to a model, why, and how big it is.
 #[derive(Debug, Parser)]
@@ -32,6 +33,16 @@ pub enum Command {
         Input that is not a terminal is run line by line, each a message or a command such as /compact; /help lists \
         them. Keys come from ONECLAW_API_KEY, or OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY.")]
     Chat(ChatArgs),
+    /// List the models a service offers, with window, longest reply, price and abilities
+    #[command(after_help = "Examples:\n  \
+        oneclaw models\n  \
+        oneclaw models --provider anthropic opus\n  \
+        oneclaw models --base-url http://localhost:11434/v1\n  \
+        oneclaw models --known --provider openai --all\n  \
+        oneclaw models --provider gemini --json | jq '.[] | select(.pictures).id'\n\n\
+        Prices are US dollars per million tokens. Keys come from the same variables as in `oneclaw chat`. What the service \
+        says of windows is kept in the file, and counts in later chats.")]
+    Models(ModelsArgs),
     /// Shorten a tool result the way it is shortened before it is stored
     #[command(after_help = "Examples:\n  \
         oneclaw truncate < page.html\n  \
@@ -106,6 +117,9 @@ pub struct ChatArgs {
     /// Its longest reply in tokens
     #[arg(long, value_name = "N", value_parser = some_tokens(), allow_hyphen_values = true)]
     pub max_output: Option<u64>,
+    /// How much the model is to reason: none, minimal, low, medium, high, xhigh or max [default: as the model does]
+    #[arg(long, value_name = "E", value_parser = effort, hide_possible_values = true)]
+    pub effort: Option<Effort>,
     /// The knobs.
     #[command(flatten)]
     pub policy: PolicyArgs,
@@ -118,6 +132,32 @@ pub struct ChatArgs {
     /// A host that may be spoken to without encryption; may be repeated. This machine always may
     #[arg(long, value_name = "HOST")]
     pub allow_http: Vec<String>,
+}
+
+/// `models`
+#[derive(Debug, Args)]
+pub struct ModelsArgs {
+    /// Only those with this in their id or name
+    #[arg(value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// The service that is asked [default: demo; with --base-url openai]
+    #[arg(long, value_enum, value_name = "P")]
+    pub provider: Option<ProviderName>,
+    /// Another address of the service, such as that of a server on this machine
+    #[arg(long, value_name = "U")]
+    pub base_url: Option<String>,
+    /// The database file; made if there is none [default: oneclaw/oneclaw.db in the data folder]
+    #[arg(long, value_name = "F")]
+    pub db: Option<PathBuf>,
+    /// A host that may be spoken to without encryption; may be repeated. This machine always may
+    #[arg(long, value_name = "HOST")]
+    pub allow_http: Vec<String>,
+    /// Also those that are switched off
+    #[arg(long)]
+    pub all: bool,
+    /// Ask nobody: list what the catalogue of this program knows of the service
+    #[arg(long)]
+    pub known: bool,
 }
 
 /// The services there are.
@@ -192,10 +232,10 @@ pub struct PlanArgs {
     /// The model's own limit on the prompt, if it has one
     #[arg(long, value_name = "N", value_parser = tokens(), allow_hyphen_values = true)]
     pub input_limit: Option<u64>,
-    /// The longest reply; known for the preset models
+    /// The longest reply; known for the models of the catalogue
     #[arg(long, value_name = "N", value_parser = tokens(), allow_hyphen_values = true)]
     pub max_output: Option<u64>,
-    /// The model that is asked
+    /// The model that is asked; `oneclaw models --known` lists the catalogue
     #[arg(long, value_name = "M")]
     pub model: Option<String>,
     /// The knobs.
@@ -332,6 +372,10 @@ pub enum MomentName {
     AfterTools,
     /// The reply is complete
     AfterResponse,
+}
+
+fn effort(word: &str) -> Result<Effort, String> {
+    Effort::of_word(word).ok_or_else(|| format!("one of {}", Effort::ALL.map(Effort::word).join(", ")))
 }
 
 fn some_tokens() -> clap::builder::RangedU64ValueParser {

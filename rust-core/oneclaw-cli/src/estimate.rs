@@ -1,6 +1,7 @@
 //! `oneclaw estimate`
 
 use crate::args::EstimateArgs;
+use crate::models::maker;
 use crate::{Failure, input};
 use oneclaw_context::estimate::{Calibration, Estimate, MeasuredRow, Tariff, simple_row};
 use serde::Serialize;
@@ -26,7 +27,7 @@ struct Sizes {
 pub fn run(args: &EstimateArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let transcript = input::transcript()?;
     let model = args.model.as_deref().map(Into::into);
-    let tariff = Tariff::of(model.as_ref(), None, Calibration::default());
+    let tariff = Tariff::of(model.as_ref(), args.model.as_deref().and_then(maker), Calibration::default());
     let mut total = Size { id: None, simple: 0, expected: 0, upper: 0 };
     let mut messages = Vec::new();
     for row in transcript.rows {

@@ -5,6 +5,7 @@ mod chat;
 mod database;
 mod estimate;
 mod input;
+mod models;
 mod plan;
 mod sample;
 mod simulate;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         // It has an output of its own.
         Command::Chat(_) => Ok(()),
+        Command::Models(args) => models::run(args, cli.json, &mut out),
         Command::Truncate(args) => truncate::run(args, cli.json, &mut out),
         Command::Estimate(args) => estimate::run(args, cli.json, &mut out),
         Command::Plan(args) => plan::run(args, cli.json, &mut out),

@@ -1,12 +1,13 @@
 //! `oneclaw plan`
 
 use crate::args::{MomentName, PlanArgs};
+use crate::models::{known_model, maker};
 use crate::{Failure, input};
 use oneclaw_context::assemble::Parts;
 use oneclaw_context::conversation::{Conversation, Fixed};
 use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff};
 use oneclaw_context::plan::{Decision, Inputs, Moment, Plan, Reason, Summariser};
-use oneclaw_model::{ModelLimits, PRESET_MODELS, Piece, PresetModel, Request, RequestMessage};
+use oneclaw_model::{ModelLimits, Piece, PresetModel, Request, RequestMessage};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -18,11 +19,13 @@ pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), F
     let transcript = input::transcript()?;
     let conversation =
         Conversation::of_transcript(transcript, args.model.as_deref(), Fixed::new(system, tools));
-    let preset = args.model.as_deref().and_then(PresetModel::find);
+    let known = args.model.as_deref().map(limits_of).unwrap_or_default();
+    // Who names the catalogue's window means that model, with its limit on the prompt.
+    let is_as_catalogued = known.window == Some(args.window);
     let limits = ModelLimits {
         window: Some(args.window),
-        input_limit: args.input_limit,
-        max_output: args.max_output.filter(|n| *n > 0).or(preset.map(|p| p.max_output)),
+        input_limit: args.input_limit.or(known.input_limit.filter(|_| is_as_catalogued)),
+        max_output: args.max_output.filter(|n| *n > 0).or(known.max_output),
     };
     let moment = match args.moment {
         MomentName::BeforeSend => Moment::BeforeSend,
@@ -44,19 +47,26 @@ pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), F
 
 /// Another model that summarises; its limits must be known.
 fn summariser(id: &str) -> Result<Summariser, Failure> {
-    let Some(preset) = PresetModel::find(id) else {
-        let known: Vec<&str> = PRESET_MODELS.iter().map(|m| m.id).collect();
-        let text = format!("field summary_model: {id:?} is not a preset model: {}", known.join(", "));
-        return Err(Failure::Usage(text));
-    };
-    Ok(Summariser {
-        limits: ModelLimits {
+    let limits = limits_of(id);
+    if limits.window.is_none() {
+        return Err(Failure::Usage(format!(
+            "field summary_model: the window of {id:?} is unknown; `oneclaw models --known` lists models that are known"
+        )));
+    }
+    Ok(Summariser { limits, tariff: Tariff::of(Some(&id.into()), maker(id), Calibration::default()) })
+}
+
+/// What a preset model or one of the catalogue can take and give.
+fn limits_of(id: &str) -> ModelLimits {
+    let known = known_model(id).map(|facts| facts.limits).unwrap_or_default();
+    match PresetModel::find(id) {
+        Some(preset) => ModelLimits {
             window: Some(preset.window),
-            input_limit: None,
+            input_limit: known.input_limit.filter(|_| known.window == Some(preset.window)),
             max_output: Some(preset.max_output),
         },
-        tariff: Tariff::of(Some(&id.into()), Some(preset.provider), Calibration::default()),
-    })
+        None => known,
+    }
 }
 
 /// A plan as it is printed.

@@ -154,7 +154,7 @@ fn commands_answer_in_text_and_in_json() {
     assert_eq!(of("pin")[1]["messages"][1]["pinned"], true);
     assert_eq!(of("model")[0]["window"], 128_000);
     assert_eq!((sessions(&output).len(), &sessions(&output)[0]["title"]), (1, &json!("Ports")));
-    assert_eq!(of("help")[0]["commands"].as_array().unwrap().len(), 13);
+    assert_eq!(of("help")[0]["commands"].as_array().unwrap().len(), 16);
     assert!(!output.stdout.contains("never sent"));
 
     let text =
@@ -364,7 +364,11 @@ fn a_window_nobody_named_is_asked_for_and_models_can_be_changed() {
     let unknown = piped(&at, &other, &["/context"]);
     assert_eq!(unknown.code, 0);
     assert!(unknown.stderr.contains("The window of this model is unknown"), "{}", unknown.stderr);
-    assert!(unknown.stdout.contains("tokens of an unknown window"), "{}", unknown.stdout);
+    assert!(
+        unknown.stdout.contains(" tokens; window unknown — set it with /window N (system "),
+        "{}",
+        unknown.stdout
+    );
 }
 
 #[test]

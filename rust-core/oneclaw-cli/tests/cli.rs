@@ -276,6 +276,23 @@ fn another_model_may_summarise() {
     };
     assert!(requests(&[]) > 1);
     assert_eq!(requests(&["--set", "summary_model=gemini-2.0-flash"]), 1);
+    assert_eq!(requests(&["--set", "summary_model=claude-opus-5-5"]), 1, "any model of the catalogue may");
+    assert_eq!(requests(&["--set", "summary_model=deepseek-v4-pro"]), 1);
+}
+
+#[test]
+fn models_of_the_catalogue_are_known() {
+    let text = chat(2);
+    let hard =
+        |args: &[&str]| json_of(&[&["plan", "--json"], args].concat(), &text)["limits"]["hard"].clone();
+    let unknown = hard(&["--window", "1050000", "--model", "no-such-model"]);
+    let known = hard(&["--window", "1050000", "--model", "gpt-6-sol"]);
+    assert_ne!(known, unknown);
+    assert_eq!(known, 922_000, "its own limit on the prompt goes with its own window");
+    assert_eq!(hard(&["--window", "100000", "--model", "gpt-3.5-turbo-0125"]), 95_904, "its longest reply");
+    let expected = |model: &str| json_of(&["estimate", "--json", "--model", model], &text)["upper"].clone();
+    assert_eq!(expected("daybreak-blue-latest"), expected("gpt-4o"), "a model of OpenAI's by another name");
+    assert_ne!(expected("no-such-model"), expected("gpt-4o"));
 }
 
 #[test]
@@ -301,7 +318,7 @@ fn wrong_usage_is_one_line_and_exit_2() {
     assert!(complaint(2, &["plan", "--window", "1", "--moment", "later"], "").contains("'later'"));
     assert!(
         complaint(2, &["plan", "--window", "1", "--set", "summary_model=mine"], "")
-            .starts_with("field summary_model: \"mine\" is not a preset model: gpt-4o, ")
+            .starts_with("field summary_model: the window of \"mine\" is unknown; `oneclaw models --known`")
     );
     assert!(complaint(2, &["truncate", "--limit", "-1"], "x").starts_with("invalid value '-1'"));
     assert!(complaint(2, &["truncate", "--shape", "round"], "x").contains("'round'"));
@@ -372,7 +389,7 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     let done = json_of(&["migrate", &path, "--json"], "");
     assert_eq!(
         done,
-        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 2, "dry_run": false})
+        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 3, "dry_run": false})
     );
     let again = oneclaw(&["migrate", &path], "").stdout;
     assert_eq!(again, format!("{path}: is at schema version 2, nothing to do\n"));

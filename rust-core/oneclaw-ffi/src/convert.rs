@@ -1,12 +1,16 @@
 //! The core's nouns as Kotlin sees them, and back. Sizes and counts fit: what does not is the largest that does.
 
+mod catalogue;
+
+pub(crate) use catalogue::{model_in, model_out};
+
 use crate::types::*;
 use oneclaw_agent::{Enclosure, Event, Status};
 use oneclaw_context::plan::{self, Plan};
 use oneclaw_model as model;
 use oneclaw_store::attachments::Described;
 use oneclaw_store::messages::{Listed, State};
-use oneclaw_store::{Place, agents, catalogue, epochs, sessions};
+use oneclaw_store::{Place, epochs, sessions};
 
 /// A size as a Kotlin `Long`.
 pub(crate) fn size(n: u64) -> i64 {
@@ -268,116 +272,6 @@ fn attachment_out(message_id: &str, nth: usize, described: Described) -> Attachm
         width: described.width.map(count),
         height: described.height.map(count),
         content,
-    }
-}
-
-// ---- the catalogue ----
-
-impl From<model::ProviderKind> for ProviderKind {
-    fn from(kind: model::ProviderKind) -> Self {
-        match kind {
-            model::ProviderKind::OpenAi => Self::OpenAi,
-            model::ProviderKind::Anthropic => Self::Anthropic,
-            model::ProviderKind::Gemini => Self::Gemini,
-        }
-    }
-}
-
-impl From<ProviderKind> for model::ProviderKind {
-    fn from(kind: ProviderKind) -> Self {
-        match kind {
-            ProviderKind::OpenAi => Self::OpenAi,
-            ProviderKind::Anthropic => Self::Anthropic,
-            ProviderKind::Gemini => Self::Gemini,
-        }
-    }
-}
-
-impl From<catalogue::Provider> for Provider {
-    fn from(provider: catalogue::Provider) -> Self {
-        Self {
-            id: provider.id,
-            name: provider.name,
-            kind: provider.kind.into(),
-            base_url: provider.base_url,
-            is_active: provider.is_active,
-            is_preset: provider.is_preset,
-        }
-    }
-}
-
-impl From<Provider> for catalogue::Provider {
-    fn from(provider: Provider) -> Self {
-        Self {
-            id: provider.id,
-            name: provider.name,
-            kind: provider.kind.into(),
-            base_url: provider.base_url,
-            is_active: provider.is_active,
-            is_preset: provider.is_preset,
-        }
-    }
-}
-
-pub(crate) fn model_out(listed: catalogue::Model, limits: model::ModelLimits) -> Model {
-    Model {
-        display_name: listed.display_name.unwrap_or_else(|| listed.id.clone()),
-        provider_id: listed.provider_id,
-        id: listed.id,
-        window: limits.window.map(size),
-        max_output: limits.max_output.map(size),
-        is_default: listed.is_default,
-        is_preset: listed.source != catalogue::CUSTOM,
-    }
-}
-
-pub(crate) fn model_in(model: &Model) -> catalogue::Model {
-    catalogue::Model {
-        id: model.id.clone(),
-        provider_id: model.provider_id.clone(),
-        display_name: Some(model.display_name.clone()).filter(|name| !name.is_empty() && *name != model.id),
-        is_default: model.is_default,
-        source: if model.is_preset { "PRESET" } else { catalogue::CUSTOM }.to_owned(),
-        window: size_in(model.window),
-    }
-}
-
-impl From<oneclaw_agent::Offered> for ListedModel {
-    fn from(offered: oneclaw_agent::Offered) -> Self {
-        Self {
-            id: offered.id,
-            display_name: offered.name,
-            window: offered.limits.window.map(size),
-            max_output: offered.limits.max_output.map(size),
-        }
-    }
-}
-
-impl From<agents::Agent> for AgentProfile {
-    fn from(agent: agents::Agent) -> Self {
-        Self {
-            id: agent.id,
-            name: agent.name,
-            description: agent.description,
-            system_prompt: agent.system_prompt,
-            tool_ids: agent.tools,
-            preferred: agent.preferred.map(|(provider_id, model_id)| ModelRef { provider_id, model_id }),
-            is_built_in: agent.is_built_in,
-        }
-    }
-}
-
-impl From<AgentProfile> for agents::Agent {
-    fn from(agent: AgentProfile) -> Self {
-        Self {
-            id: agent.id,
-            name: agent.name,
-            description: agent.description,
-            system_prompt: agent.system_prompt,
-            tools: agent.tool_ids,
-            preferred: agent.preferred.map(|model| (model.provider_id, model.model_id)),
-            is_built_in: agent.is_built_in,
-        }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::types::{
     AgentProfile, ListedModel, MessagePage, Model, ModelRef, PolicySettings, Provider, Session, SessionPage,
     Shelf,
 };
-use oneclaw_agent::{Preferences, keep_user_window, known_limits, set_max_output, set_user_window};
+use oneclaw_agent::{Preferences, keep_user_window, known_models, set_max_output, set_user_window};
+use oneclaw_catalogue::Date;
 use oneclaw_store::sessions::Cursor;
 use oneclaw_store::{Place, agents, catalogue, epochs, messages, sessions, settings};
 
@@ -166,12 +167,16 @@ impl OneClaw {
 
     /// All models of all services.
     pub async fn models(&self) -> Result<Vec<Model>, CoreError> {
-        self.read(|c| {
+        let today = Date::of_millis(self.agent.now());
+        self.read(move |c| {
             let mut all = Vec::new();
             for provider in catalogue::providers(c)? {
+                let mut known = known_models(c, &provider, today)?.into_iter();
                 for model in catalogue::models(c, &provider.id)? {
-                    let limits = known_limits(c, &provider, &model.id)?;
-                    all.push(model_out(model, limits));
+                    // Both lists are in the order of the file.
+                    if let Some(known) = known.find(|known| known.id == model.id) {
+                        all.push(model_out(model, known));
+                    }
                 }
             }
             Ok(all)
@@ -197,6 +202,19 @@ impl OneClaw {
         .await
     }
 
+    /// Keeps the window the user gives a model, which goes before all that others say of it; `None` goes back to that. The
+    /// model need not be in the file.
+    pub async fn set_window(&self, model: ModelRef, window: Option<i64>) -> Result<(), CoreError> {
+        if window.is_some_and(|n| n <= 0) {
+            return Err(invalid("window", "has to be positive"));
+        }
+        self.write(move |t| {
+            catalogue::provider(t, &model.provider_id)?;
+            set_user_window(t, &model.provider_id, &model.model_id, size_in(window))
+        })
+        .await
+    }
+
     /// Removes a model that the user has added.
     pub async fn remove_model(&self, model: ModelRef) -> Result<(), CoreError> {
         self.write(move |t| {
@@ -212,7 +230,7 @@ impl OneClaw {
         self.write(move |t| catalogue::set_default_model(t, &model.provider_id, &model.model_id)).await
     }
 
-    /// The models a service offers, with windows where it tells them. Asks the service.
+    /// The models a service offers, with what is known of them. Asks the service.
     pub async fn list_models(&self, provider_id: String) -> Result<Vec<ListedModel>, CoreError> {
         let agent = self.agent.clone();
         let listed = on_runtime(async move { Ok(agent.models(&provider_id).await?) }).await?;

@@ -5,6 +5,7 @@ use crate::convert::{plan_out, preset_name};
 use crate::error::invalid;
 use crate::host::shape;
 use crate::types::{Estimate, OutputShape, PlanPreview, Preset};
+use oneclaw_catalogue::{Vendor, find};
 use oneclaw_context::estimate::{Calibration, EstimatorState, Tariff, simple, text::measure};
 use oneclaw_context::{Conversation, Fixed, Inputs, Moment, Policy, plan, truncate};
 use oneclaw_model::{ModelLimits, PresetModel, Transcript};
@@ -53,11 +54,14 @@ pub fn plan_transcript(
     let transcript = Transcript::read(&transcript).map_err(|fault| invalid("transcript", fault))?;
     let window = u64::try_from(window).map_err(|_| invalid("window", "is negative"))?;
     let policy = Policy::preset(preset_name(preset)).map_err(|fault| invalid("preset", fault))?;
-    let known = model_id.as_deref().and_then(PresetModel::find);
+    let longest = |id: &str| {
+        let preset = PresetModel::find(id).map(|preset| preset.max_output);
+        preset.or_else(|| find(Vendor::Compatible, id)?.limits.max_output)
+    };
     let limits = ModelLimits {
         window: Some(window),
         input_limit: None,
-        max_output: known.map(|preset| preset.max_output),
+        max_output: model_id.as_deref().and_then(longest),
     };
     let conversation =
         Conversation::of_transcript(transcript, model_id.as_deref(), Fixed::new(system, vec![]));

@@ -2,18 +2,15 @@
 
 use super::command::{COMMANDS, Command};
 use super::screen::{Screen, Style};
-use super::services::{DEMO, Demo, key_variables, name_of};
 use super::text::{self, Usage, grouped, one_line};
 use super::{Chat, Next, now};
 use crate::Failure;
-use crate::args::ProviderName;
-use clap::ValueEnum;
 use oneclaw_agent::{Enclosure, Status};
 use oneclaw_model::row::RowType;
 use oneclaw_store::epochs::Epoch;
 use oneclaw_store::messages::{self, Stored};
 use oneclaw_store::sessions::{self, Cursor, Shelf};
-use oneclaw_store::{Place, StoreError, catalogue};
+use oneclaw_store::{Place, StoreError};
 use serde_json::{Value, json};
 use std::io;
 
@@ -26,7 +23,7 @@ const MOST_CHARS: usize = 76;
 const MOST_SUMMARY: usize = 600;
 
 /// Why a command did not do what it was asked for.
-enum Trouble {
+pub(super) enum Trouble {
     /// The output is gone.
     Output(Failure),
     /// It cannot be done.
@@ -51,7 +48,7 @@ impl From<StoreError> for Trouble {
     }
 }
 
-fn refused(why: impl Into<String>) -> Trouble {
+pub(super) fn refused(why: impl Into<String>) -> Trouble {
     Trouble::Refused(oneclaw_agent::Failure::Invalid(why.into()))
 }
 
@@ -89,6 +86,9 @@ impl Chat {
             Command::Pin(number) => self.pin(number, true).await?,
             Command::Unpin(number) => self.pin(number, false).await?,
             Command::Model(wanted) => self.model(wanted).await?,
+            Command::Models(filter) => self.models(filter).await?,
+            Command::Window(setting) => self.set_window(setting).await?,
+            Command::Effort(effort) => self.set_effort(effort)?,
             Command::Regenerate => {
                 let run = agent.regenerate(&session).await?;
                 return self.follow(run).await.map(|(next, _)| next).map_err(Trouble::Output);
@@ -109,11 +109,15 @@ impl Chat {
     }
 
     /// One object, or one line.
-    fn say(&mut self, value: Value, line: &str) -> io::Result<()> {
+    pub(super) fn say(&mut self, value: Value, line: &str) -> io::Result<()> {
         self.tell(value, |screen| screen.line(line, Style::Plain))
     }
 
-    fn tell(&mut self, value: Value, lines: impl FnOnce(&mut Screen) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn tell(
+        &mut self,
+        value: Value,
+        lines: impl FnOnce(&mut Screen) -> io::Result<()>,
+    ) -> io::Result<()> {
         if self.screen.abilities().json { self.screen.json(&value) } else { lines(&mut self.screen) }
     }
 
@@ -249,74 +253,6 @@ impl Chat {
         Ok(listed)
     }
 
-    async fn model(&mut self, wanted: Option<String>) -> Result<(), Trouble> {
-        let (agent, session) = (self.ready.agent.clone(), self.ready.session.clone());
-        let current = agent.store().read(|c| Ok(sessions::get(c, &session)?.model))?;
-        let (provider, model) = current.unwrap_or_default();
-        let Some(wanted) = wanted else {
-            let known = self.models_of(&provider)?;
-            let value = json!({"command": "model", "provider": provider, "model": model, "known": known});
-            let line = format!("{}/{model}; known here: {}", short(&provider), known.join(", "));
-            return Ok(self.say(value, &line)?);
-        };
-        let (provider, model) = self.resolve(&wanted, &provider)?;
-        if provider == DEMO && self.ready.demo.is_none() {
-            let started = Demo::start(&agent, None, None, None, self.is_typed()).await;
-            self.ready.demo = Some(started.map_err(|failure| refused(failure.to_string()))?);
-        }
-        if provider == DEMO && !self.models_of(DEMO)?.contains(&model) {
-            return Err(refused(format!(
-                "The demo has no model {model:?}, only {}. Another service: /model PROVIDER/MODEL",
-                self.models_of(DEMO)?.join(", ")
-            )));
-        }
-        let needs_key = provider != DEMO && !provider.contains('@') && name_of(&provider).is_some();
-        if needs_key && !self.ready.keys.has_key(&provider) {
-            let own = key_variables(&provider);
-            let own = own.split(" or ONECLAW").next().unwrap_or_default();
-            return Err(refused(format!("{} needs a key: set {own} and start again.", short(&provider))));
-        }
-        agent.set_model(&session, &provider, &model).await?;
-        let window = self.window().await.map_err(Trouble::Output)?.flatten();
-        let size = window.map_or("its window is unknown".to_owned(), |w| format!("window {}", grouped(w)));
-        let value = json!({"command": "model", "provider": provider, "model": model, "window": window});
-        Ok(self.say(value, &format!("Now with {}/{model}, {size}.", short(&provider)))?)
-    }
-
-    fn models_of(&self, provider: &str) -> Result<Vec<String>, Trouble> {
-        if provider == DEMO {
-            return Ok(self.ready.demo.as_ref().map_or_else(Demo::usual_models, Demo::models));
-        }
-        let models = self.ready.agent.store().read(|c| catalogue::models(c, provider))?;
-        Ok(models.into_iter().map(|model| model.id).collect())
-    }
-
-    /// The provider and model that are meant.
-    fn resolve(&self, wanted: &str, current: &str) -> Result<(String, String), Trouble> {
-        let pair = |provider: &str, model: &str| (provider.to_owned(), model.to_owned());
-        if let Some((name, model)) = wanted.split_once('/')
-            && let Ok(name) = ProviderName::from_str(name, true)
-        {
-            return Ok(pair(name.id(), model));
-        }
-        let providers = self.ready.agent.store().read(catalogue::providers)?;
-        for provider in &providers {
-            let rest = wanted.strip_prefix(&provider.id).or_else(|| wanted.strip_prefix(short(&provider.id)));
-            if let Some(model) = rest.and_then(|rest| rest.strip_prefix('/')) {
-                return Ok(pair(&provider.id, model));
-            }
-        }
-        if self.models_of(current)?.iter().any(|model| model == wanted) {
-            return Ok(pair(current, wanted));
-        }
-        for provider in providers.iter().map(|provider| provider.id.as_str()).chain([DEMO]) {
-            if self.models_of(provider)?.iter().any(|model| model == wanted) {
-                return Ok(pair(provider, wanted));
-            }
-        }
-        Ok(pair(current, wanted))
-    }
-
     fn sessions(&mut self) -> Result<(), Trouble> {
         let store = self.ready.agent.store().clone();
         let page = store.read(|c| sessions::list(c, Shelf::Open, Cursor::FIRST, LISTED))?;
@@ -356,7 +292,7 @@ impl Chat {
 }
 
 /// A provider's id as people say it.
-fn short(provider: &str) -> &str {
+pub(super) fn short(provider: &str) -> &str {
     provider.strip_prefix("provider-").unwrap_or(provider)
 }
 

@@ -3,9 +3,10 @@
 mod act;
 mod command;
 mod lines;
+mod models;
 mod screen;
-mod services;
-mod setup;
+pub(crate) mod services;
+pub(crate) mod setup;
 mod signals;
 mod terminal;
 mod text;
@@ -18,6 +19,7 @@ use crate::args::ChatArgs;
 use command::{Command, Line};
 use lines::{Input, Lines};
 use oneclaw_agent::{ErrorCode, Event, Run, Surroundings, System, UNTITLED};
+use oneclaw_model::Effort;
 use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{self, State, Stored};
 use oneclaw_store::{Place, sessions};
@@ -80,6 +82,7 @@ async fn chat(args: &ChatArgs, json: bool) -> Result<(), Failure> {
         failures: 0,
         is_ended: false,
         has_spoken: false,
+        effort: args.effort,
     };
     let ended = chat.talk().await;
     let closed = chat.close().await;
@@ -107,6 +110,8 @@ struct Chat {
     /// The program was told to end before its input did.
     is_ended: bool,
     has_spoken: bool,
+    /// How much models are to reason; `None` leaves it to them.
+    effort: Option<Effort>,
 }
 
 impl Chat {
@@ -326,16 +331,21 @@ impl Chat {
             window = looking => Some(window??),
         };
         if window == Some(None) {
-            let text = "The window of this model is unknown: nothing is compacted until it says no. --window N sets it.";
-            match self.is_typed() {
-                true => self.screen.line(text, Style::Yellow)?,
-                false => self.screen.complain(text)?,
-            }
+            self.warn("The window of this model is unknown: nothing is compacted until it says no. Set it with /window N.")?;
         }
         Ok(window)
     }
 
+    /// Something the user should know, beside the output where that is piped.
+    fn warn(&mut self, text: &str) -> io::Result<()> {
+        match self.is_typed() {
+            true => self.screen.line(text, Style::Yellow),
+            false => self.screen.complain(text),
+        }
+    }
+
     async fn greet(&mut self) -> Result<Next, Failure> {
+        self.warn_if_off()?;
         let Some(window) = self.window().await? else {
             self.is_ended = true;
             return Ok(Next::Leave);
@@ -344,7 +354,8 @@ impl Chat {
             return Ok(Next::GoOn);
         }
         let opened = sessions_and_rows(&self.ready)?;
-        let size = window.map_or("window unknown".to_owned(), |window| format!("window {}", grouped(window)));
+        let size =
+            window.map_or(text::UNKNOWN_WINDOW.to_owned(), |window| format!("window {}", grouped(window)));
         let model = one_line(&opened.model, SHOWN_CHARS);
         self.screen.line(&format!("OneClaw · {model} · {size}"), Style::Bold)?;
         self.screen.line("/help lists the commands; Ctrl-C stops a reply, Ctrl-D leaves.", Style::Dim)?;

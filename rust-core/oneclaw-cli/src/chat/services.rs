@@ -33,6 +33,16 @@ impl ProviderName {
         }
     }
 
+    /// The word for it on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Openai => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Demo => "demo",
+        }
+    }
+
     /// The dialect it speaks.
     pub fn kind(self) -> ProviderKind {
         match self {
@@ -72,6 +82,11 @@ pub fn name_of(id: &str) -> Option<ProviderName> {
 pub fn id_at(name: ProviderName, base_url: &str) -> String {
     let place = base_url.split_once("://").map_or(base_url, |(_, place)| place);
     format!("{}@{}", name.id(), place.trim_end_matches('/'))
+}
+
+/// Whether a service answers nobody without a key. At another address than its usual one it may.
+pub fn needs_key(id: &str) -> bool {
+    id != DEMO && !id.contains('@') && name_of(id).is_some()
 }
 
 /// The variables that may hold the key of a provider, as one reads them in a sentence.

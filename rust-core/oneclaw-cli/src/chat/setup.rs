@@ -1,9 +1,10 @@
 //! What a chat begins with: the file, the tools, the model, the session. Everything that can be wrong with the arguments is
 //! said here, before anything is written.
 
-use super::services::{DEMO, Demo, Environment, id_at, key_variables, name_of};
+use super::services::{DEMO, Demo, Environment, id_at, key_variables, name_of, needs_key};
 use crate::Failure;
 use crate::args::{ChatArgs, ProviderName};
+use crate::models::maker;
 use oneclaw_agent::tools::Registry;
 use oneclaw_agent::tools::files::{ReadFile, Sandbox, WriteFile};
 use oneclaw_agent::tools::guard::Guard;
@@ -11,7 +12,7 @@ use oneclaw_agent::tools::http::HttpRequest;
 use oneclaw_agent::tools::time::CurrentTime;
 use oneclaw_agent::{Agent, Config, Offer, System};
 use oneclaw_demo::DEMO_MODEL;
-use oneclaw_model::{ModelLimits, PresetModel};
+use oneclaw_model::ModelLimits;
 use oneclaw_providers::Cleartext;
 use oneclaw_store::catalogue::{self, Provider};
 use oneclaw_store::{Store, StoreError, sessions};
@@ -41,7 +42,7 @@ pub async fn open(args: &ChatArgs, is_watched: bool) -> Result<Ready, Failure> {
     if args.base_url.is_some() && args.provider == Some(ProviderName::Demo) {
         return Err(Failure::Usage("--base-url does not go with the embedded demo".to_owned()));
     }
-    let database = database(args)?;
+    let database = database(args.db.as_deref())?;
     let tools = tools(&database)?;
     let offer = offer(args, &tools)?;
     let (provider, model) = match &args.session {
@@ -49,8 +50,7 @@ pub async fn open(args: &ChatArgs, is_watched: bool) -> Result<Ready, Failure> {
         Some(id) => choice(args, look_up(&database, id)?)?,
     };
     let keys = Environment { chosen: provider.clone() };
-    let needs_key = provider != DEMO && !provider.contains('@') && name_of(&provider).is_some();
-    if needs_key && !keys.has_key(&provider) {
+    if needs_key(&provider) && !keys.has_key(&provider) {
         let variables = key_variables(&provider);
         return Err(Failure::Failed(format!(
             "{provider} needs a key: set {variables} (or try --provider demo)"
@@ -64,6 +64,7 @@ pub async fn open(args: &ChatArgs, is_watched: bool) -> Result<Ready, Failure> {
         ..Config::new(database.clone())
     };
     let agent = Agent::open(config, Arc::new(keys.clone()), Arc::new(System)).await.map_err(failed)?;
+    agent.set_effort(args.effort);
     let demo = match provider == DEMO {
         true => Some(Demo::start(&agent, model.as_deref(), args.window, args.max_output, is_watched).await?),
         false => None,
@@ -74,7 +75,7 @@ pub async fn open(args: &ChatArgs, is_watched: bool) -> Result<Ready, Failure> {
     let model = match (model, demo.is_some()) {
         (Some(model), _) => model,
         (None, true) => DEMO_MODEL.to_owned(),
-        (None, false) => first_model(&agent, &provider)?,
+        (None, false) => first_model(&agent, &provider).await?,
     };
     if demo.is_none() {
         let limits = ModelLimits { window: args.window, input_limit: None, max_output: args.max_output };
@@ -99,9 +100,9 @@ pub async fn window(agent: &Agent, session: &str) -> Result<Option<u64>, Failure
 }
 
 /// The file: the one that is named, or the one in the data folder, which is made.
-fn database(args: &ChatArgs) -> Result<PathBuf, Failure> {
-    if let Some(file) = &args.db {
-        return Ok(file.clone());
+pub fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(file) = named {
+        return Ok(file.to_owned());
     }
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")));
@@ -168,7 +169,7 @@ fn choice(
     if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
         return Err(Failure::Usage("--model needs a name".to_owned()));
     }
-    let inferred = model.as_deref().and_then(PresetModel::find).map(|m| ProviderName::of(m.provider));
+    let inferred = model.as_deref().and_then(maker).map(ProviderName::of);
     if let Some(base_url) = &args.base_url {
         let name = args.provider.or(inferred).unwrap_or(ProviderName::Openai);
         return match model {
@@ -184,7 +185,8 @@ fn choice(
     })
 }
 
-fn save_provider(agent: &Agent, id: &str, name: ProviderName, base_url: &str) -> Result<(), Failure> {
+/// Puts a service at an address of its own into the file.
+pub fn save_provider(agent: &Agent, id: &str, name: ProviderName, base_url: &str) -> Result<(), Failure> {
     let provider = Provider {
         id: id.to_owned(),
         name: id.trim_start_matches("provider-").to_owned(),
@@ -196,9 +198,13 @@ fn save_provider(agent: &Agent, id: &str, name: ProviderName, base_url: &str) ->
     Ok(agent.store().write(|t| catalogue::save_provider(t, &provider, super::now()))?)
 }
 
-fn first_model(agent: &Agent, provider: &str) -> Result<String, Failure> {
-    let first = agent.store().read(|c| Ok(catalogue::models(c, provider)?.into_iter().next()))?;
-    first
-        .map(|model| model.id)
-        .ok_or_else(|| Failure::Usage(format!("{provider} has no models in the file; name one with --model")))
+/// The first model of a service that is not switched off.
+async fn first_model(agent: &Agent, provider: &str) -> Result<String, Failure> {
+    let known = agent.known_models(provider).await.map_err(failed)?;
+    let is_empty = known.is_empty();
+    let first = known.into_iter().find(|model| !model.is_off);
+    first.map(|model| model.id).ok_or_else(|| {
+        let which = if is_empty { "no models in the file" } else { "only models that are switched off" };
+        Failure::Usage(format!("{provider} has {which}; name one with --model"))
+    })
 }

@@ -52,6 +52,9 @@ pub fn one_line(text: &str, most: usize) -> String {
     harmless(&line).into_owned()
 }
 
+/// What stands in the place of a window that nobody knows.
+pub const UNKNOWN_WINDOW: &str = "window unknown — set it with /window N";
+
 /// What is said of pictures that a model does not see.
 pub fn pictures_left_out(count: u64) -> String {
     match count {
@@ -140,7 +143,7 @@ pub fn meter(usage: &Usage) -> String {
     );
     let used = grouped(usage.expected);
     match usage.window.filter(|window| *window > 0) {
-        None => format!("{used} tokens of an unknown window {parts}"),
+        None => format!("{used} tokens; {UNKNOWN_WINDOW} {parts}"),
         Some(window) => {
             let full = usage.expected.min(window).saturating_mul(CELLS).div_ceil(window);
             let bar: String = (0..CELLS).map(|cell| if cell < full { '█' } else { '░' }).collect();
@@ -202,6 +205,8 @@ mod tests {
         let over = Usage { expected: 20_000, ..usage.clone() };
         assert!(meter(&over).starts_with(&format!("▕{}▏ 20,000", "█".repeat(10))));
         let unknown = Usage { window: None, ..usage };
-        assert!(meter(&unknown).starts_with("3,412 tokens of an unknown window (system 120"));
+        assert!(
+            meter(&unknown).starts_with("3,412 tokens; window unknown — set it with /window N (system 120")
+        );
     }
 }

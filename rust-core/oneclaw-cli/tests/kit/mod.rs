@@ -60,8 +60,12 @@ pub fn piped(folder: &Path, args: &[&str], lines: &[&str]) -> Output {
 
 /// The same with variables in the environment.
 pub fn piped_with(folder: &Path, args: &[&str], environment: &[(&str, &str)], lines: &[&str]) -> Output {
+    oneclaw(folder, &[&["chat"], args].concat(), environment, lines)
+}
+
+/// The program with these lines piped in.
+pub fn oneclaw(folder: &Path, args: &[&str], environment: &[(&str, &str)], lines: &[&str]) -> Output {
     let mut child = program(folder)
-        .arg("chat")
         .args(args)
         .envs(environment.iter().copied())
         .stdin(Stdio::piped())

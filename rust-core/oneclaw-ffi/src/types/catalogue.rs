@@ -37,8 +37,8 @@ pub enum ProviderKind {
     Gemini,
 }
 
-/// A model that can be chosen.
-#[derive(Debug, Clone, PartialEq, Eq, uniffi::Record)]
+/// A model that can be chosen. What follows `is_preset` is told and not saved.
+#[derive(Debug, Clone, PartialEq, uniffi::Record)]
 pub struct Model {
     /// The service.
     pub provider_id: String,
@@ -54,19 +54,97 @@ pub struct Model {
     pub is_default: bool,
     /// Whether the app brought it; such a one cannot be removed.
     pub is_preset: bool,
+    /// A limit of its own on the prompt in tokens, if it has one.
+    #[uniffi(default = None)]
+    pub input_limit: Option<i64>,
+    /// Whether it sees pictures, if known.
+    #[uniffi(default = None)]
+    pub sees_pictures: Option<bool>,
+    /// Whether it reads PDF files, if known.
+    #[uniffi(default = None)]
+    pub reads_pdf: Option<bool>,
+    /// Whether it calls tools, if known.
+    #[uniffi(default = None)]
+    pub calls_tools: Option<bool>,
+    /// Whether it reasons, if known.
+    #[uniffi(default = None)]
+    pub reasons: Option<bool>,
+    /// What it costs, if known.
+    #[uniffi(default = None)]
+    pub price: Option<ModelPrice>,
+    /// The day it is, or was, switched off, such as 2026-10-23, if known.
+    #[uniffi(default = None)]
+    pub ends: Option<String>,
+    /// Whether that day has come.
+    #[uniffi(default = false)]
+    pub is_switched_off: bool,
 }
 
-/// A model that a service says it has.
-#[derive(Debug, Clone, PartialEq, Eq, uniffi::Record)]
+/// A model that a service says it has, with what the service says of it and, where it says nothing, what is known otherwise.
+#[derive(Debug, Clone, PartialEq, uniffi::Record)]
 pub struct ListedModel {
     /// The service's name for it.
     pub id: String,
     /// The name shown, if the service has one.
     pub display_name: Option<String>,
-    /// Its context window in tokens, if the service says so.
+    /// Its context window in tokens, if known.
     pub window: Option<i64>,
-    /// Its longest reply in tokens, if the service says so.
+    /// Its longest reply in tokens, if known.
     pub max_output: Option<i64>,
+    /// A limit of its own on the prompt in tokens, if it has one.
+    #[uniffi(default = None)]
+    pub input_limit: Option<i64>,
+    /// Whether it sees pictures, if known.
+    #[uniffi(default = None)]
+    pub sees_pictures: Option<bool>,
+    /// Whether it reads PDF files, if known.
+    #[uniffi(default = None)]
+    pub reads_pdf: Option<bool>,
+    /// Whether it calls tools, if known.
+    #[uniffi(default = None)]
+    pub calls_tools: Option<bool>,
+    /// Whether it reasons, if known.
+    #[uniffi(default = None)]
+    pub reasons: Option<bool>,
+    /// What it costs, if known.
+    #[uniffi(default = None)]
+    pub price: Option<ModelPrice>,
+    /// The day it is, or was, switched off, such as 2026-10-23, if known.
+    #[uniffi(default = None)]
+    pub ends: Option<String>,
+    /// Whether that day has come.
+    #[uniffi(default = false)]
+    pub is_switched_off: bool,
+}
+
+/// What a model costs, in US dollars per million tokens. What is unknown is not free.
+#[derive(Debug, Clone, PartialEq, uniffi::Record)]
+pub struct ModelPrice {
+    /// Fresh prompt tokens.
+    pub input: Option<f64>,
+    /// Output tokens.
+    pub output: Option<f64>,
+    /// Prompt tokens read from the cache.
+    pub cache_read: Option<f64>,
+    /// Prompt tokens written to the cache.
+    pub cache_write: Option<f64>,
+    /// What the whole request costs where its prompt is larger, the smallest first.
+    pub tiers: Vec<PriceTier>,
+}
+
+/// What requests with a large prompt cost, in US dollars per million tokens.
+#[derive(Debug, Clone, PartialEq, uniffi::Record)]
+pub struct PriceTier {
+    /// Prompts above this many tokens.
+    pub above: i64,
+    /// Fresh prompt tokens.
+    pub input: Option<f64>,
+    /// Output tokens.
+    pub output: Option<f64>,
+    /// Prompt tokens read from the cache.
+    pub cache_read: Option<f64>,
+    /// Prompt tokens written to the cache.
+    pub cache_write: Option<f64>,
 }
 
 /// Instructions, and the tools that go with them.

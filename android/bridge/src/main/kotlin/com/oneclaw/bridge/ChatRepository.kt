@@ -133,10 +133,13 @@ interface ChatRepository : AutoCloseable {
 
     suspend fun removeModel(model: ModelRef)
 
+    /** Keeps the window a person gives a model, which goes before all that others say of it; null: theirs counts again. */
+    suspend fun setWindow(model: ModelRef, window: Long?)
+
     /** Lets new conversations begin with a model. */
     suspend fun setDefaultModel(model: ModelRef)
 
-    /** The models that a service says it has. Asks the service. */
+    /** The models that a service says it has, with what is known of them. Asks the service. */
     suspend fun listModels(providerId: String): List<ListedModel>
 
     suspend fun agents(): List<AgentProfile>

@@ -93,6 +93,8 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     override suspend fun removeModel(model: ModelRef) = ask { removeModel(model) }
 
+    override suspend fun setWindow(model: ModelRef, window: Long?) = ask { setWindow(model, window) }
+
     override suspend fun setDefaultModel(model: ModelRef) = ask { setDefaultModel(model) }
 
     override suspend fun listModels(providerId: String) = ask { listModels(providerId) }

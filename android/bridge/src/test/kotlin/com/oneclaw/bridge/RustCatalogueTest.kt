@@ -40,6 +40,38 @@ class RustCatalogueTest {
     }
 
     @Test
+    fun whatIsKnownOfModels() = house {
+        open(isDemo = false).use { core ->
+            val models = core.models()
+            assertTrue(models.filter { it.isSwitchedOff }.all { it.ends != null })
+            assertEquals(false, models.single { it.isDefault }.isSwitchedOff)
+            val big = models.single { it.id == "gpt-6-sol" }
+            assertEquals(listOf<Long?>(1_050_000, 922_000, 128_000), listOf(big.window, big.inputLimit, big.maxOutput))
+            assertEquals(List(4) { true }, listOf(big.seesPictures, big.readsPdf, big.callsTools, big.reasons))
+            assertEquals(listOf(2.0, 10.0), listOf(big.price?.input, big.price?.output))
+            assertEquals(272_000L, big.price?.tiers?.single()?.above)
+        }
+    }
+
+    @Test
+    fun theWindowAPersonSaysGoesFirstAndStays() = house {
+        val model = ModelRef("p-1", "m-1")
+        open().use { core ->
+            core.saveProvider(Provider("p-1", "Mine", ProviderKind.OPEN_AI, "http://127.0.0.1:9/v1", isActive = true, isPreset = false))
+            core.saveModel(Model("p-1", "m-1", "My model", null, null, isDefault = false, isPreset = false))
+            assertEquals(null, core.models().single { it.providerId == "p-1" }.window)
+            core.setWindow(model, 32_000)
+            assertEquals("window", assertFailsWith<CoreException.Invalid> { core.setWindow(model, 0) }.field)
+            assertFailsWith<CoreException.NotFound> { core.setWindow(ModelRef("nobody", "m-1"), 32_000) }
+        }
+        open().use { core ->
+            assertEquals(32_000, core.models().single { it.providerId == "p-1" }.window)
+            core.setWindow(model, null)
+            assertEquals(null, core.models().single { it.providerId == "p-1" }.window)
+        }
+    }
+
+    @Test
     fun agentsAndModelsOfASession() = demo { core ->
         val agent = AgentProfile("a-1", "Pirate", "Speaks oddly", "Say Arr.", listOf("read_file"), null, isBuiltIn = false)
         core.saveAgent(agent)

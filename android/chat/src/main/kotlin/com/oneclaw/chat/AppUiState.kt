@@ -24,6 +24,7 @@ data class AppUiState(
     val catalogue: Catalogue = Catalogue(),
     val picker: ModelPickerState? = null,
     val context: ContextSheetState? = null,
+    val window: WindowForm? = null,
     val settings: SettingsState = SettingsState(),
     val notices: List<Notice> = emptyList(),
     val lastId: Long = 0,
@@ -77,6 +78,12 @@ sealed interface Notice {
 
     /** A message takes no more pictures. */
     data class TooManyPictures(override val id: Long) : Notice
+
+    /** The model sees no pictures: it was told the names of [count] instead. */
+    data class PicturesLeftOut(override val id: Long, val count: Int) : Notice
+
+    /** A request of about [expected] tokens went to a model whose window nobody knows. The sheet about the context sets it. */
+    data class WindowUnknown(override val id: Long, val sessionId: String, val expected: Long) : Notice
 
     /** Something could not be done. */
     data class Failed(override val id: Long, val problem: Problem) : Notice

@@ -99,6 +99,16 @@ sealed interface ChatAction {
 
     data object DeclineModel : ChatAction
 
+    /** Opens the form for the window of a model. */
+    data class StartWindow(val model: ModelRef) : ChatAction
+
+    /** Types into that form, or into the field in the sheet about the context. */
+    data class EditWindow(val model: ModelRef, val text: String) : ChatAction
+
+    data object SaveWindow : ChatAction
+
+    data object CloseWindow : ChatAction
+
     // The context of the conversation.
 
     data object OpenContext : ChatAction
@@ -150,6 +160,8 @@ sealed interface ChatAction {
 
     /** Asks a service for its models. */
     data class OpenOffer(val providerId: String) : ChatAction
+
+    data class FilterOffer(val text: String) : ChatAction
 
     data class TakeOffer(val listed: ListedModel) : ChatAction
 

@@ -39,7 +39,7 @@ class ChatStateHolder(
 ) {
     private val states = MutableStateFlow(initial)
     private val sessions = SessionEffects(repository, states, ::launch)
-    private val settings = SettingsEffects(repository, states, ::launch, newId)
+    private val settings = SettingsEffects(repository, states, ::launch, ::loadContext, newId)
 
     val state: StateFlow<AppUiState> = states.asStateFlow()
 

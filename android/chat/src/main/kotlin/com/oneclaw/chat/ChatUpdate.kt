@@ -73,6 +73,8 @@ sealed interface ChatUpdate {
 
     data class ModelSaved(val isSaved: Boolean) : ChatUpdate
 
+    data class WindowSaved(val isSaved: Boolean) : ChatUpdate
+
     data class OfferLoaded(val providerId: String, val models: List<ListedModel>) : ChatUpdate
 
     data class OfferFailed(val providerId: String, val problem: Problem) : ChatUpdate

@@ -1,7 +1,8 @@
 package com.oneclaw.chat
 
 import com.oneclaw.core.ToolStatus
-import java.util.Locale
+import java.math.BigDecimal
+import java.math.RoundingMode
 
 private const val THOUSAND = 1_000
 private const val MILLION = 1_000_000
@@ -9,15 +10,15 @@ private const val MILLION = 1_000_000
 val ToolStatus.isFinal: Boolean
     get() = this == ToolStatus.SUCCESS || this == ToolStatus.ERROR || this == ToolStatus.TIMEOUT
 
-/** A number of tokens, short: 950, 8.2K, 128K, 1M. */
+/** A number of tokens, short: 950, 8.1K, 128K, 1.05M. Never more than there are. */
 fun formatTokens(tokens: Long): String = when {
     tokens < THOUSAND -> tokens.toString()
-    tokens < MILLION -> shorten(tokens, THOUSAND) + "K"
-    else -> shorten(tokens, MILLION) + "M"
+    tokens < MILLION -> shorten(tokens, THOUSAND, digits = 1) + "K"
+    else -> shorten(tokens, MILLION, digits = 2) + "M"
 }
 
-private fun shorten(value: Long, unit: Int): String {
-    val tenths = value * 10 / unit
-    val hasTenths = tenths < 100 && tenths % 10 != 0L
-    return if (hasTenths) String.format(Locale.ROOT, "%d.%d", tenths / 10, tenths % 10) else (tenths / 10).toString()
+/** Below ten units with so many digits behind the point, above with none. */
+private fun shorten(value: Long, unit: Int, digits: Int): String {
+    val scale = if (value < 10L * unit) digits else 0
+    return BigDecimal(value).divide(BigDecimal(unit), scale, RoundingMode.DOWN).stripTrailingZeros().toPlainString()
 }

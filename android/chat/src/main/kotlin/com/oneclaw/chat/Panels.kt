@@ -60,7 +60,10 @@ data class Catalogue(
 
     fun modelsOf(providerId: String): List<Model> = models.filter { it.providerId == providerId }
 
-    val defaultModel: Model? get() = models.find { it.isDefault }
+    /** The model that new conversations begin with: never one that is switched off. As the core chooses. */
+    val defaultModel: Model?
+        get() = models.find { it.isDefault && !it.isSwitchedOff }
+            ?: providers.filter { it.isActive && it.id in keys }.flatMap { modelsOf(it.id) }.find { !it.isSwitchedOff }
 }
 
 val Model.ref: ModelRef get() = ModelRef(providerId, id)
@@ -70,16 +73,43 @@ val Model.ref: ModelRef get() = ModelRef(providerId, id)
 data class ModelPickerState(
     val groups: List<ModelGroup> = emptyList(),
     val selected: ModelRef? = null,
-    val warning: WindowWarning? = null,
+    val warning: ModelWarning? = null,
 )
 
 /** A service that is offered, with its models. */
 @Immutable
 data class ModelGroup(val provider: Provider, val models: List<Model>, val lacksKey: Boolean)
 
+/** Why a model is only taken after a question. */
+@Immutable
+sealed interface ModelWarning {
+    val model: Model
+}
+
 /** The conversation is bigger than the window of [model]: earlier parts will be summarised before the next answer. */
 @Immutable
-data class WindowWarning(val model: Model, val window: Long, val conversation: Long)
+data class WindowWarning(override val model: Model, val window: Long, val conversation: Long) : ModelWarning
+
+/** The service has switched [model] off and may refuse it. */
+@Immutable
+data class OffWarning(override val model: Model) : ModelWarning
+
+/**
+ * The window of a model as a person says it. Empty: what others say counts.
+ *
+ * @property isDialog it has a dialog of its own; otherwise it is a field in the sheet about the context
+ */
+@Immutable
+data class WindowForm(
+    val model: ModelRef,
+    val text: String = "",
+    val isDialog: Boolean = false,
+    val showsErrors: Boolean = false,
+    val isSaving: Boolean = false,
+) {
+    val error: FieldError? get() = checkTokens(text) ?: if (isDialog) null else checkRequired(text)
+    val tokens: Long? get() = tokensOf(text)
+}
 
 /** How full the window is, in tokens. */
 @Immutable

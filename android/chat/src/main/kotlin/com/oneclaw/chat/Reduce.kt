@@ -51,6 +51,7 @@ fun reduce(state: AppUiState, update: ChatUpdate): AppUiState = when (update) {
     }
     is ChatUpdate.ProviderSaved -> providerSaved(state, update.isSaved)
     is ChatUpdate.ModelSaved -> modelSaved(state, update.isSaved)
+    is ChatUpdate.WindowSaved -> windowSaved(state, update.isSaved)
     is ChatUpdate.OfferLoaded -> state.changeOffer(update.providerId) { it.copy(models = update.models) }
     is ChatUpdate.OfferFailed -> state.changeOffer(update.providerId) { it.copy(problem = update.problem) }
     is ChatUpdate.Failed -> state.tellProblem(update.problem)
@@ -65,10 +66,11 @@ private fun show(state: AppUiState, screen: Screen): AppUiState {
 fun goesBack(state: AppUiState): Boolean = back(state) != null
 
 private fun back(state: AppUiState): AppUiState? = when {
+    state.window?.isDialog == true -> state.copy(window = null)
     state.picker?.warning != null -> state.copy(picker = state.picker.copy(warning = null))
     state.picker != null -> state.copy(picker = null)
     state.context?.confirmsReset == true -> state.copy(context = state.context.copy(confirmsReset = false))
-    state.context != null -> state.copy(context = null)
+    state.context != null -> state.copy(context = null, window = null)
     state.settings.removing != null -> state.copy(settings = state.settings.copy(removing = null))
     state.settings.model != null -> state.copy(settings = state.settings.copy(model = null))
     state.settings.offer != null -> state.copy(settings = state.settings.copy(offer = null))

@@ -1,6 +1,7 @@
 package com.oneclaw.chat
 
 import com.oneclaw.core.Model
+import com.oneclaw.core.ModelRef
 
 /** The choice of a model, and the sheet about the context. */
 internal fun reduceContext(state: AppUiState, action: ChatAction): AppUiState? = when (action) {
@@ -9,8 +10,12 @@ internal fun reduceContext(state: AppUiState, action: ChatAction): AppUiState? =
     is ChatAction.PickModel -> pick(state, action.model)
     is ChatAction.ConfirmModel -> state.picker?.warning?.let { state.take(it.model) } ?: state
     is ChatAction.DeclineModel -> state.copy(picker = state.picker?.copy(warning = null))
+    is ChatAction.StartWindow -> state.copy(window = windowForm(state, action.model))
+    is ChatAction.EditWindow -> state.copy(window = typed(state.window, action))
+    is ChatAction.SaveWindow -> state.changeWindow { it.copy(showsErrors = true, isSaving = it.error == null) }
+    is ChatAction.CloseWindow -> state.copy(window = null)
     is ChatAction.OpenContext -> state.copy(context = state.openSessionId?.let { ContextSheetState(it) })
-    is ChatAction.CloseContext -> state.copy(context = null)
+    is ChatAction.CloseContext -> state.copy(context = null, window = null)
     is ChatAction.EditFocus -> state.changeSheet { it.copy(focus = action.text) }
     is ChatAction.CompactNow -> compactNow(state)
     is ChatAction.ToggleEpoch -> state.changeSheet {
@@ -32,14 +37,32 @@ private fun pickerOf(state: AppUiState): ModelPickerState {
     return ModelPickerState(groups, state.chat.model)
 }
 
-/** A model whose window is smaller than the conversation is only taken after a question. */
+/** A model that is switched off, or whose window is smaller than the conversation, is only taken after a question. */
 private fun pick(state: AppUiState, model: Model): AppUiState {
-    val conversation = state.chat.meter?.expected ?: 0
-    val window = model.window
-    if (window == null || window >= conversation) return state.take(model)
+    val warning = warningOf(model, state.chat.meter?.expected ?: 0) ?: return state.take(model)
     val picker = state.picker ?: pickerOf(state)
-    return state.copy(picker = picker.copy(warning = WindowWarning(model, window, conversation)))
+    return state.copy(picker = picker.copy(warning = warning))
 }
+
+private fun warningOf(model: Model, conversation: Long): ModelWarning? {
+    val window = model.window
+    return when {
+        model.isSwitchedOff -> OffWarning(model)
+        window != null && window < conversation -> WindowWarning(model, window, conversation)
+        else -> null
+    }
+}
+
+private fun windowForm(state: AppUiState, model: ModelRef) =
+    WindowForm(model, state.catalogue.model(model)?.window?.toString().orEmpty(), isDialog = true)
+
+private fun typed(form: WindowForm?, action: ChatAction.EditWindow): WindowForm =
+    form?.takeIf { it.model == action.model }?.copy(text = action.text) ?: WindowForm(action.model, action.text)
+
+private fun AppUiState.changeWindow(change: (WindowForm) -> WindowForm) = copy(window = window?.let(change))
+
+internal fun windowSaved(state: AppUiState, isSaved: Boolean): AppUiState =
+    if (isSaved) state.copy(window = null) else state.changeWindow { it.copy(isSaving = false) }
 
 private fun AppUiState.take(model: Model): AppUiState = changeOpen { it.copy(model = model.ref) }.copy(picker = null)
 

@@ -28,6 +28,10 @@ internal fun reduceEvent(state: AppUiState, id: Long, event: ChatEvent): AppUiSt
         is ChatEvent.CompactStarted -> state.changeTurn(id) { it.copy(isCompacting = true) }
         is ChatEvent.CompactCompleted ->
             state.changeTurn(id) { it.copy(isCompacting = false, foundNothing = !event.didCompact) }.tellCompaction(turn, event)
+        is ChatEvent.PicturesLeftOut -> state.tell { Notice.PicturesLeftOut(it, event.count) }
+        is ChatEvent.WindowUnknown -> state.chatIdOf(id).let { chat ->
+            if (chat == null) state else state.tell { Notice.WindowUnknown(it, chat, event.expected) }
+        }
         is ChatEvent.Finished -> endTurn(state, id, null)
     }
 }

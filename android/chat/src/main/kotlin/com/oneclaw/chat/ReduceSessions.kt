@@ -35,6 +35,7 @@ private fun AppUiState.open(id: String, fresh: () -> ChatUiState): AppUiState {
         chats = kept + (id to (kept[id] ?: fresh())),
         picker = null,
         context = null,
+        window = null,
     )
 }
 

@@ -24,6 +24,7 @@ internal fun reduceSettings(state: AppUiState, action: ChatAction): AppUiState? 
     }
     is ChatAction.CloseModel -> state.changeSettings { it.copy(model = null) }
     is ChatAction.OpenOffer -> state.changeSettings { it.copy(offer = ModelOffer(action.providerId)) }
+    is ChatAction.FilterOffer -> state.changeSettings { it.copy(offer = it.offer?.copy(filter = action.text)) }
     is ChatAction.TakeOffer -> state.changeSettings { settings ->
         val offer = settings.offer ?: return@changeSettings settings
         settings.copy(offer = null, model = ModelForm.of(offer.providerId, action.listed))

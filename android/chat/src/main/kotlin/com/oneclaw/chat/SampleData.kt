@@ -5,9 +5,11 @@ import com.oneclaw.core.AttachmentContent
 import com.oneclaw.core.CompactReason
 import com.oneclaw.core.ContextStatus
 import com.oneclaw.core.EpochInfo
+import com.oneclaw.core.ListedModel
 import com.oneclaw.core.Message
 import com.oneclaw.core.MessageKind
 import com.oneclaw.core.Model
+import com.oneclaw.core.ModelPrice
 import com.oneclaw.core.Parts
 import com.oneclaw.core.Provider
 import com.oneclaw.core.ProviderKind
@@ -30,7 +32,10 @@ object SampleData {
     )
 
     val models = listOf(
-        Model("provider-openai", "gpt-4o", "GPT-4o", 128_000, 16_384, isDefault = true, isPreset = true),
+        Model(
+            "provider-openai", "gpt-4o", "GPT-4o", 128_000, 16_384, isDefault = true, isPreset = true,
+            seesPictures = true, readsPdf = true, callsTools = true, reasons = false, price = price(2.5, 10.0),
+        ),
         Model("provider-openai", "gpt-4o-mini", "GPT-4o mini", 128_000, 16_384, isDefault = false, isPreset = true),
         Model(
             "provider-anthropic",
@@ -40,12 +45,39 @@ object SampleData {
             64_000,
             isDefault = false,
             isPreset = true,
+            seesPictures = true,
+            readsPdf = true,
+            callsTools = true,
+            reasons = true,
+            price = price(3.0, 15.0),
+            ends = "2026-11-30",
         ),
         Model("provider-home", "qwen3-8b", "Qwen3 8B", 8_192, null, isDefault = false, isPreset = false),
         Model("provider-demo", "demo", "Demo", 16_000, 4_096, isDefault = false, isPreset = false),
+        Model(
+            "provider-openai", "gpt-6-sol", "GPT-6 Sol", 1_050_000, 128_000, isDefault = false, isPreset = true,
+            inputLimit = 922_000, seesPictures = true, readsPdf = true, callsTools = true, reasons = true, price = price(2.0, 10.0),
+        ),
+        Model(
+            "provider-openai", "gpt-3.5-turbo", "GPT-3.5 Turbo", 16_385, 4_096, isDefault = false, isPreset = true,
+            callsTools = true, price = price(0.5, 1.5), ends = "2026-10-23", isSwitchedOff = true,
+        ),
         Model("provider-home", "mystery", "mystery", null, null, isDefault = false, isPreset = false),
     )
 
+    private fun price(input: Double, output: Double) = ModelPrice(input, output, cacheRead = null, cacheWrite = null, tiers = emptyList())
+
+    /** What a service says it has. */
+    val offered = listOf(
+        ListedModel("qwen3-8b", null, 8_192, null, callsTools = true, reasons = true),
+        ListedModel("phi-4", "Phi 4", null, null),
+        ListedModel(
+            "old-1", "Old 1", 4_096, null, price = price(0.0, 0.0), ends = "2026-06-30", isSwitchedOff = true,
+        ),
+    )
+
+    val offModel = models.first { it.isSwitchedOff }
+    val unknownModel = models.last()
     val bigModel = models[2]
     val smallModel = models[3]
     val catalogue = Catalogue(providers, models, keys = setOf("provider-openai"))

@@ -2,7 +2,6 @@ package com.oneclaw.chat
 
 import com.oneclaw.bridge.Problem
 import com.oneclaw.core.ErrorCode
-import com.oneclaw.core.ListedModel
 import com.oneclaw.core.MessageKind
 import com.oneclaw.core.Shelf
 import com.oneclaw.core.ToolStatus
@@ -108,6 +107,9 @@ object Samples {
             .copy(draft = Draft("While that goes on"))
     }
     val chatTrimmed = base.copy(notices = listOf(Notice.Trimmed(1)))
+    val chatPicturesLeftOut = base.copy(notices = listOf(Notice.PicturesLeftOut(1, 1)))
+    val chatWindowUnknown = base.open { it.copy(meter = data.status.copy(window = null, trigger = null).toMeter()) }
+        .copy(notices = listOf(Notice.WindowUnknown(1, data.session.id, 61_200)))
     val chatCompacted = base.open { chat ->
         val covered = data.conversation.mapIndexed { index, message ->
             message.copy(isCovered = index < 6, isPinned = index == 0)
@@ -119,6 +121,8 @@ object Samples {
 
     val picker = reduce(base, ChatAction.OpenPicker)
     val pickerWarning = reduce(picker, ChatAction.PickModel(data.smallModel))
+    val pickerOff = reduce(picker, ChatAction.PickModel(data.offModel))
+    val pickerWindow = reduce(picker, ChatAction.StartWindow(data.unknownModel.ref))
     val pickerEmpty = base.copy(picker = ModelPickerState())
 
     // The context.
@@ -128,7 +132,8 @@ object Samples {
     val contextReset = base.copy(context = ContextSheetState(data.session.id, data.status, confirmsReset = true))
     val contextLoading = base.copy(context = ContextSheetState(data.session.id))
     val contextFailed = base.copy(context = ContextSheetState(data.session.id, problem = Problem.Storage("disk full")))
-    val contextPlain = base.copy(
+    val contextPlain = chatWindowUnknown.copy(
+        notices = emptyList(),
         context = ContextSheetState(
             data.session.id,
             data.status.copy(
@@ -162,10 +167,7 @@ object Samples {
     }
     val settingsOffer = settings.settings {
         it.copy(
-            offer = ModelOffer(
-                "provider-home",
-                listOf(ListedModel("qwen3-8b", null, 8_192, null), ListedModel("phi-4", "Phi 4", null, null)),
-            ),
+            offer = ModelOffer("provider-home", data.offered),
         )
     }
     val settingsOfferFailed = settings.settings {
@@ -203,9 +205,13 @@ object Samples {
         "chat-too-big" to chatTooBig,
         "chat-compacting" to chatCompacting,
         "chat-trimmed" to chatTrimmed,
+        "chat-pictures-left-out" to chatPicturesLeftOut,
+        "chat-window-unknown" to chatWindowUnknown,
         "chat-compacted" to chatCompacted,
         "picker" to picker,
         "picker-warning" to pickerWarning,
+        "picker-off" to pickerOff,
+        "picker-window" to pickerWindow,
         "picker-empty" to pickerEmpty,
         "context" to context,
         "context-epoch" to contextEpoch,

@@ -18,6 +18,7 @@ internal class SettingsEffects(
     private val repository: ChatRepository,
     private val states: MutableStateFlow<AppUiState>,
     private val launch: (suspend () -> Unit) -> Job,
+    private val readContext: (String) -> Unit,
     private val newId: () -> String,
 ) {
     private var saving: Job? = null
@@ -29,6 +30,7 @@ internal class SettingsEffects(
             is ChatAction.EditPolicy -> savePolicy(action.form)
             is ChatAction.SaveProvider -> after.settings.provider?.takeIf { it.isSaving }?.let(::saveProvider)
             is ChatAction.SaveModel -> after.settings.model?.takeIf { it.isSaving }?.let(::saveModel)
+            is ChatAction.SaveWindow -> after.window?.takeIf { it.isSaving && before.window?.isSaving != true }?.let(::saveWindow)
             is ChatAction.ConfirmRemoval -> before.settings.removing?.let { change { remove(it) } }
             is ChatAction.SetDefaultModel -> change { repository.setDefaultModel(action.model) }
             is ChatAction.OpenOffer -> listModels(action.providerId)
@@ -107,6 +109,20 @@ internal class SettingsEffects(
             } finally {
                 update(ChatUpdate.ModelSaved(isSaved))
             }
+        }
+    }
+
+    private fun saveWindow(form: WindowForm) {
+        launch {
+            var isSaved = false
+            try {
+                repository.setWindow(form.model, form.tokens)
+                readCatalogue()
+                isSaved = true
+            } finally {
+                update(ChatUpdate.WindowSaved(isSaved))
+            }
+            if (states.value.chat.model == form.model) states.value.openSessionId?.let(readContext)
         }
     }
 

@@ -132,6 +132,7 @@ data class ModelForm(
     val maxOutput: String = "",
     val isDefault: Boolean = false,
     val isPreset: Boolean = false,
+    val isSwitchedOff: Boolean = false,
     val showsErrors: Boolean = false,
     val isSaving: Boolean = false,
 ) {
@@ -160,6 +161,7 @@ data class ModelForm(
             maxOutput = model.maxOutput?.toString().orEmpty(),
             isDefault = model.isDefault,
             isPreset = model.isPreset,
+            isSwitchedOff = model.isSwitchedOff,
         )
 
         fun of(providerId: String, listed: ListedModel) = ModelForm(
@@ -174,6 +176,17 @@ data class ModelForm(
 
 /** The models that a service says it has, while they are asked for and afterwards. */
 @Immutable
-data class ModelOffer(val providerId: String, val models: List<ListedModel>? = null, val problem: Problem? = null) {
+data class ModelOffer(
+    val providerId: String,
+    val models: List<ListedModel>? = null,
+    val problem: Problem? = null,
+    val filter: String = "",
+) {
     val isLoading: Boolean get() = models == null && problem == null
+
+    /** Those with [filter] in their id or name. */
+    val fitting: List<ListedModel>
+        get() = models.orEmpty().filter {
+            it.id.contains(filter.trim(), ignoreCase = true) || it.displayName?.contains(filter.trim(), ignoreCase = true) == true
+        }
 }

@@ -56,6 +56,13 @@ data class Strings(
         Part.FREE -> context.free
     }
 
+    fun of(ability: Ability): String = when (ability) {
+        Ability.TOOLS -> models.tools
+        Ability.PICTURES -> models.pictures
+        Ability.PDF -> models.pdf
+        Ability.THINKING -> models.thinking
+    }
+
     fun of(strategy: Strategy): String = when (strategy) {
         Strategy.PROSE -> context.strategyProse
         Strategy.STRUCTURED -> context.strategyStructured
@@ -130,6 +137,8 @@ data class Strings(
         is Notice.PictureRefused -> chat.pictureRefused
         is Notice.Unfinished -> chat.unfinishedText.fill(of(notice.code))
         is Notice.TooManyPictures -> chat.tooManyPicturesText.fill(MOST_PICTURES, MOST_PICTURE_MB)
+        is Notice.PicturesLeftOut -> chat.picturesLeftOutText.fill(notice.count)
+        is Notice.WindowUnknown -> chat.windowUnknownText.fill(formatTokens(notice.expected))
         is Notice.Failed -> of(notice.problem)
     }
 

@@ -43,6 +43,8 @@ object Events {
     val complete = ChatEvent.ResponseComplete("m-99", null)
     val error = ChatEvent.Error("No connection", ErrorCode.NETWORK, true)
     val usage = ChatEvent.ContextUsage(700, 800, 1_000, 850, Parts(10, 20, 30, 640))
+    val picturesLeftOut = ChatEvent.PicturesLeftOut(2)
+    val windowUnknown = ChatEvent.WindowUnknown(40_000)
     val compactStarted = ChatEvent.CompactStarted("s-1", CompactReason.THRESHOLD, 12, 1, 0)
     val compacted = compactCompleted(didCompact = true, fallback = false)
     val trimmed = compactCompleted(didCompact = true, fallback = true)

@@ -14,12 +14,14 @@ class RandomEventsTest {
     private val any = listOf(
         Events.text, Events.thinking, Events.toolStarted, Events.toolArguments, Events.toolCompleted, Events.round,
         Events.complete, Events.error, Events.usage, Events.compactStarted, Events.compacted, Events.trimmed,
-        Events.notCompacted, ChatEvent.Finished,
+        Events.notCompacted, Events.picturesLeftOut, Events.windowUnknown, ChatEvent.Finished,
     )
 
     /** All that the core may say about one message, in an order that it may have. */
     private fun answer(random: Random): List<ChatEvent> = buildList {
         add(Events.usage)
+        if (random.nextInt(4) == 0) add(Events.picturesLeftOut)
+        if (random.nextInt(4) == 0) add(Events.windowUnknown)
         compaction(random)
         repeat(random.nextInt(3)) { round ->
             reply(random)
@@ -84,6 +86,7 @@ class RandomEventsTest {
                         compacting -= turn
                         if (event.fallback) told++
                     }
+                    is ChatEvent.PicturesLeftOut, is ChatEvent.WindowUnknown -> told++
                     is ChatEvent.ResponseComplete -> answered += turn
                     is ChatEvent.Error -> if (turn in answered) told++
                     is ChatEvent.Finished -> queues -= turn

@@ -104,6 +104,16 @@ class ReduceEventsTest {
     }
 
     @Test
+    fun whatTheModelWasNotToldAndAWindowNobodyKnowsAreSaid() {
+        val turn = play.send("Hi")
+        play.events(turn, Events.usage, Events.picturesLeftOut, Events.windowUnknown, Events.text)
+        val (pictures, window) = play.state.notices
+        assertEquals(2, assertIs<Notice.PicturesLeftOut>(pictures).count)
+        assertEquals("s-1" to 40_000L, assertIs<Notice.WindowUnknown>(window).run { sessionId to expected })
+        assertEquals("Hello", play.turn(turn).plain, "the reply goes on")
+    }
+
+    @Test
     fun eachFallbackIsToldOnce() {
         val turn = play.send("Hi")
         play.events(turn, Events.compactStarted, Events.trimmed, Events.text, Events.complete)

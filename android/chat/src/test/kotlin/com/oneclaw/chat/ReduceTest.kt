@@ -209,6 +209,48 @@ class ReduceTest {
     }
 
     @Test
+    fun aModelThatIsSwitchedOffIsTakenOnlyAfterAQuestion() {
+        play.act(ChatAction.OpenPicker, ChatAction.PickModel(SampleData.offModel))
+        assertEquals(OffWarning(SampleData.offModel), play.state.picker?.warning)
+        assertEquals(SampleData.session.model, play.chat.model)
+        play.act(ChatAction.ConfirmModel)
+        assertEquals(SampleData.offModel.ref, play.chat.model)
+    }
+
+    @Test
+    fun aModelThatIsSwitchedOffIsNeverTheDefault() {
+        val off = SampleData.models.map { it.copy(isSwitchedOff = it.isDefault || it.isSwitchedOff) }
+        val catalogue = SampleData.catalogue.copy(models = off)
+        assertEquals("gpt-4o-mini", catalogue.defaultModel?.id, "the first of a service that has a key")
+        assertNull(catalogue.copy(keys = emptySet()).defaultModel)
+        play.update(ChatUpdate.CatalogueLoaded(catalogue)).act(ChatAction.NewSession)
+        assertEquals("gpt-4o-mini", play.chat.model?.modelId)
+    }
+
+    @Test
+    fun aWindowIsSetInTheSheetOrInADialog() {
+        val model = SampleData.unknownModel.ref
+        play.act(ChatAction.OpenPicker, ChatAction.StartWindow(model))
+        assertEquals(WindowForm(model, "", isDialog = true), play.state.window)
+        play.act(ChatAction.EditWindow(model, "many"), ChatAction.SaveWindow)
+        assertEquals(FieldError.NOT_A_NUMBER, play.state.window?.error)
+        assertEquals(false, play.state.window?.isSaving)
+        play.act(ChatAction.EditWindow(model, "32,000"), ChatAction.SaveWindow)
+        assertEquals(32_000L to true, play.state.window?.run { tokens to isSaving })
+        play.update(ChatUpdate.WindowSaved(isSaved = false))
+        assertEquals(false, play.state.window?.isSaving)
+        play.update(ChatUpdate.WindowSaved(isSaved = true))
+        assertNull(play.state.window)
+        assertNotNull(play.state.picker, "the picker stays open")
+        play.act(ChatAction.StartWindow(model), ChatAction.Back)
+        assertNull(play.state.window)
+        play.act(ChatAction.ClosePicker, ChatAction.OpenContext, ChatAction.EditWindow(model, ""), ChatAction.SaveWindow)
+        assertEquals(FieldError.REQUIRED, play.state.window?.error, "in the sheet nothing is not taken for a number")
+        play.act(ChatAction.CloseContext)
+        assertNull(play.state.window)
+    }
+
+    @Test
     fun onlyServicesInUseAreOffered() {
         val providers = SampleData.providers.map { it.copy(isActive = it.id != "provider-openai") }
         play.update(ChatUpdate.CatalogueLoaded(SampleData.catalogue.copy(providers = providers))).act(ChatAction.OpenPicker)

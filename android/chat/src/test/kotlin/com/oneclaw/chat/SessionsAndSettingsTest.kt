@@ -270,4 +270,24 @@ class SessionsAndSettingsTest {
         act(ChatAction.EditPolicy(PolicyForm(threshold = "7000", auto = false)))
         assertEquals(PolicyForm(threshold = "70", auto = false), PolicyForm.of(fake.policy))
     }
+
+    @Test
+    fun aWindowIsStoredAndTheContextReadAgain() = stage({
+        file.add(SampleData.session.copy(model = SampleData.unknownModel.ref), SampleData.conversation)
+    }) {
+        val model = SampleData.unknownModel.ref
+        act(ChatAction.OpenSession("s-1"), ChatAction.OpenContext)
+        assertNull(state.context?.status?.window)
+        fake.fail("setWindow", CoreException.Storage("disk full"))
+        act(ChatAction.EditWindow(model, "32000"), ChatAction.SaveWindow)
+        assertEquals("32000", state.window?.text, "what was typed stays")
+        assertIs<Notice.Failed>(state.notice)
+        act(ChatAction.SaveWindow)
+        assertTrue("setWindow mystery 32000" in fake.calls)
+        assertNull(state.window)
+        assertEquals(32_000, state.catalogue.model(model)?.window)
+        assertEquals(32_000, state.context?.status?.window)
+        act(ChatAction.StartWindow(model), ChatAction.EditWindow(model, ""), ChatAction.SaveWindow)
+        assertEquals("setWindow mystery null", fake.calls.last { it.startsWith("setWindow") }, "empty forgets it")
+    }
 }

@@ -116,6 +116,17 @@ class SettingsTest {
     }
 
     @Test
+    fun offeredModelsAreFiltered() {
+        val play = Play(Samples.settingsOffer)
+        val shown = { play.state.settings.offer?.fitting?.map { it.id } }
+        assertEquals(listOf("qwen3-8b", "phi-4", "old-1"), shown())
+        play.act(ChatAction.FilterOffer(" PHI "))
+        assertEquals(listOf("phi-4"), shown())
+        play.act(ChatAction.FilterOffer("nothing"))
+        assertEquals(emptyList(), shown())
+    }
+
+    @Test
     fun anOfferedModelFillsTheForm() {
         val play = Play(Samples.settingsOffer)
         play.act(ChatAction.TakeOffer(assertNotNull(play.state.settings.offer?.models).first()))

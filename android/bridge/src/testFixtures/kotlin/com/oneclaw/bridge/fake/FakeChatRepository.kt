@@ -257,6 +257,11 @@ class FakeChatRepository : ChatRepository {
         models = models.filterNot { it.providerId == model.providerId && it.id == model.modelId }
     }
 
+    override suspend fun setWindow(model: ModelRef, window: Long?) {
+        enter("setWindow", "${model.modelId} $window")
+        models = models.map { if (it.providerId == model.providerId && it.id == model.modelId) it.copy(window = window) else it }
+    }
+
     override suspend fun setDefaultModel(model: ModelRef) {
         enter("setDefaultModel", model.modelId)
         models = models.map { it.copy(isDefault = it.providerId == model.providerId && it.id == model.modelId) }

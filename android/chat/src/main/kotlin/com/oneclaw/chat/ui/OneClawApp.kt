@@ -33,6 +33,7 @@ import com.oneclaw.chat.ui.chat.ChatScreen
 import com.oneclaw.chat.ui.common.rememberNotices
 import com.oneclaw.chat.ui.context.ContextSheet
 import com.oneclaw.chat.ui.models.ModelPickerSheet
+import com.oneclaw.chat.ui.models.WindowDialog
 import com.oneclaw.chat.ui.sessions.SessionListScreen
 import com.oneclaw.chat.ui.settings.SettingsScreen
 import com.oneclaw.chat.ui.theme.DarkColors
@@ -81,7 +82,12 @@ fun OneClawApp(
                 }
             }
             state.picker?.let { ModelPickerSheet(it, strings, onAction, snackbar) }
-            state.context?.let { ContextSheet(it, state.chat.isQuiet && !it.isChanging, strings, onAction, snackbar) }
+            state.context?.let {
+                ContextSheet(it, state.chat.model, state.window, state.chat.isQuiet && !it.isChanging, strings, onAction, snackbar)
+            }
+            state.window?.takeIf { it.isDialog }?.let {
+                WindowDialog(it, state.catalogue.model(it.model)?.displayName ?: it.model.modelId, strings, onAction)
+            }
         }
     }
 }

@@ -45,8 +45,9 @@ private val taps = mapOf("chat-long-tool" to Offset(200f, 304f))
 
 /** What a phone would have to scroll to. */
 private val heights = mapOf(
-    "settings" to 2_010,
-    "settings-bad-threshold" to 2_010,
+    "settings" to 2_240,
+    "settings-bad-threshold" to 2_240,
+    "picker" to 1_010,
     "context" to 1_330,
     "context-epoch" to 1_330,
     "chat-compacted" to 1_420,
@@ -60,6 +61,7 @@ private val undrawn = setOf(
     "sessions-nothing-found",
     "chat-loading",
     "chat-stopping",
+    "chat-pictures-left-out",
     "context-loading",
     "settings-bad-threshold",
     "settings-offer-failed",
@@ -75,10 +77,10 @@ private val guises = listOf("sessions", "chat", "settings").flatMap { name ->
     val isSettings = name == "settings"
     listOfNotNull(
         Shot("$name-dark", state, height = height, theme = Theme.DARK),
-        Shot("$name-tablet", state, width = 1180, height = if (isSettings) 1_900 else 820, density = 1f).takeIf { name != "sessions" },
+        Shot("$name-tablet", state, width = 1180, height = if (isSettings) 2_060 else 820, density = 1f).takeIf { name != "sessions" },
         Shot("$name-chinese", Tongues.inChinese(state), height = height, locale = Locale.SIMPLIFIED_CHINESE),
         Shot("$name-rtl", Tongues.inArabic(state), height = height, direction = LayoutDirection.Rtl),
-        Shot("$name-large-font", state, height = if (isSettings) 2_900 else height, fontScale = 1.8f),
+        Shot("$name-large-font", state, height = if (isSettings) 3_500 else height, fontScale = 1.8f),
     )
 }
 

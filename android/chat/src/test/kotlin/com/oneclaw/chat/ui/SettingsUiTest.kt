@@ -4,6 +4,7 @@ import androidx.compose.ui.semantics.SemanticsActions
 import androidx.compose.ui.semantics.SemanticsProperties
 import androidx.compose.ui.test.SemanticsMatcher
 import androidx.compose.ui.test.assertIsDisplayed
+import androidx.compose.ui.test.assertIsNotEnabled
 import androidx.compose.ui.test.assertIsSelected
 import androidx.compose.ui.test.hasAnyAncestor
 import androidx.compose.ui.test.hasContentDescription
@@ -23,6 +24,7 @@ import androidx.compose.ui.text.TextLayoutResult
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.Screen
 import com.oneclaw.chat.Theme
+import com.oneclaw.chat.fill
 import com.oneclaw.core.CoreException
 import com.oneclaw.core.ListedModel
 import com.oneclaw.core.Preset
@@ -101,6 +103,25 @@ class SettingsUiTest {
         tap("O 9")
         tap(strings.common.save)
         assertTrue(fake.models.any { it.id == "o-9" && it.providerId == "provider-openai" })
+    }
+
+    @Test
+    fun findsAnOfferedModelAndTakesNoneThatIsSwitchedOff() = settings {
+        val many = List(150) { ListedModel("m-$it", null, 64_000, null, callsTools = true) }
+        fake.offered = many + ListedModel("old", null, null, null, ends = "2026-01-31", isSwitchedOff = true)
+        scrollAndTap(strings.settings.listModels)
+        assertEquals(1, count(strings.settings.moreModelsText.fill(51)))
+        fill(strings.settings.filter, "OLD")
+        ui.onNodeWithText("Switched off on 2026-01-31", substring = true).assertIsDisplayed().assertIsNotEnabled()
+        fill(strings.settings.filter, "-149")
+        tap("m-149")
+        assertEquals("m-149", state.settings.model?.id)
+    }
+
+    @Test
+    fun whatIsSwitchedOffCannotBecomeTheDefault() = settings {
+        scrollAndTap("GPT-3.5 Turbo")
+        ui.onNodeWithText(strings.settings.makeDefault).assertDoesNotExist()
     }
 
     @Test

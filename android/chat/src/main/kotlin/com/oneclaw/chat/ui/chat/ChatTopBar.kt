@@ -103,7 +103,8 @@ private fun Title(state: ChatUiState, catalogue: Catalogue, strings: Strings, on
 private fun MeterChip(meter: Meter, strings: Strings, onAction: (ChatAction) -> Unit) {
     val share = meter.share
     val used = formatTokens(meter.expected)
-    val label = meter.window?.let { strings.context.usedText.fill(used, formatTokens(it)) } ?: strings.context.sizeText.fill(used)
+    val label = meter.window?.let { strings.context.usedText.fill(used, formatTokens(it)) }
+        ?: (strings.context.sizeText.fill(used) + " · " + strings.models.windowUnknown)
     val isNearEnd = share != null && share >= (meter.triggerShare ?: 1f)
     val color = if (isNearEnd) MaterialTheme.colorScheme.error else MaterialTheme.colorScheme.primary
     Row(
@@ -118,7 +119,7 @@ private fun MeterChip(meter: Meter, strings: Strings, onAction: (ChatAction) -> 
     ) {
         if (share != null) Ring(share, color, MaterialTheme.colorScheme.surfaceContainerHighest)
         Text(
-            share?.let { "${(it * PERCENT).roundToInt()}%" } ?: used,
+            share?.let { "${(it * PERCENT).roundToInt()}%" } ?: "$used / ?",
             Modifier.clearAndSetSemantics {},
             style = MaterialTheme.typography.labelLarge,
             maxLines = 1,

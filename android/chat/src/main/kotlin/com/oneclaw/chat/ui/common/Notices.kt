@@ -22,16 +22,28 @@ internal fun rememberNotices(notice: Notice?, strings: Strings, onAction: (ChatA
     val act by rememberUpdatedState(onAction)
     LaunchedEffect(notice?.id) {
         if (notice == null) return@LaunchedEffect
-        val undo = strings.common.undo.takeIf { notice is Notice.SessionDeleted }
-        val result = host.showSnackbar(strings.of(notice), actionLabel = undo, duration = durationOf(notice))
+        val result = host.showSnackbar(strings.of(notice), actionLabel = strings.actionOf(notice), duration = durationOf(notice))
         act(ChatAction.NoticeShown(notice.id))
-        if (result == SnackbarResult.ActionPerformed && notice is Notice.SessionDeleted) {
-            act(ChatAction.RestoreSession(notice.sessionId))
-        }
+        if (result == SnackbarResult.ActionPerformed) actionsOf(notice).forEach { act(it) }
     }
     return host
 }
 
+private fun Strings.actionOf(notice: Notice): String? = when (notice) {
+    is Notice.SessionDeleted -> common.undo
+    is Notice.WindowUnknown -> models.setWindow
+    else -> null
+}
+
+/** What the button of the Snackbar does. The conversation that a notice is about need not be the open one. */
+private fun actionsOf(notice: Notice): List<ChatAction> = when (notice) {
+    is Notice.SessionDeleted -> listOf(ChatAction.RestoreSession(notice.sessionId))
+    is Notice.WindowUnknown -> listOf(ChatAction.OpenSession(notice.sessionId), ChatAction.OpenContext)
+    else -> emptyList()
+}
+
 /** What asks for a decision or a cause to be understood stays longer. */
-private fun durationOf(notice: Notice): SnackbarDuration =
-    if (notice is Notice.SessionDeleted || notice is Notice.Failed) SnackbarDuration.Long else SnackbarDuration.Short
+private fun durationOf(notice: Notice): SnackbarDuration = when (notice) {
+    is Notice.SessionDeleted, is Notice.WindowUnknown, is Notice.PicturesLeftOut, is Notice.Failed -> SnackbarDuration.Long
+    else -> SnackbarDuration.Short
+}

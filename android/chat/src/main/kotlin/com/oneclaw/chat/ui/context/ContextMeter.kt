@@ -52,7 +52,6 @@ internal fun ContextMeter(meter: Meter, strings: Strings) {
                 SmallText(strings.context.triggerText.fill(formatTokens(trigger)))
             }
         }
-        if (window == null) SmallText(strings.context.windowUnknown)
         Legend(meter.segments.filterNot { window == null && it.part == Part.FREE }, strings)
     }
 }

@@ -30,6 +30,7 @@ import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.ContextSheetState
 import com.oneclaw.chat.Strings
+import com.oneclaw.chat.WindowForm
 import com.oneclaw.chat.ui.common.ConfirmDialog
 import com.oneclaw.chat.ui.common.IconAction
 import com.oneclaw.chat.ui.common.Loading
@@ -37,18 +38,24 @@ import com.oneclaw.chat.ui.common.SectionTitle
 import com.oneclaw.chat.ui.common.Sheet
 import com.oneclaw.chat.ui.common.rememberSyncedField
 import com.oneclaw.chat.ui.markdown.Markdown
+import com.oneclaw.chat.ui.models.WindowField
 import com.oneclaw.core.ContextStatus
 import com.oneclaw.core.Message
 import com.oneclaw.core.MessageKind
+import com.oneclaw.core.ModelRef
 
 /**
  * How full the window is, what was summarised, and what can be done about it.
  *
+ * @param model the model that answers next; its window can be set where it is unknown
+ * @param window what was typed for that
  * @param isQuiet whether nothing is being received or changed: only then can it be changed
  */
 @Composable
 fun ContextSheet(
     state: ContextSheetState,
+    model: ModelRef?,
+    window: WindowForm?,
     isQuiet: Boolean,
     strings: Strings,
     onAction: (ChatAction) -> Unit,
@@ -60,7 +67,9 @@ fun ContextSheet(
             verticalArrangement = Arrangement.spacedBy(16.dp),
         ) {
             Text(strings.context.title, Modifier.semantics { heading() }, style = MaterialTheme.typography.titleLarge)
-            ContextContent(state, isQuiet, strings, onAction)
+            ContextContent(state, isQuiet, strings, onAction) {
+                if (model != null) WindowField(model, window?.takeIf { it.model == model }, strings, onAction)
+            }
         }
     }
     if (state.confirmsReset) {
@@ -77,12 +86,22 @@ fun ContextSheet(
 }
 
 @Composable
-private fun ContextContent(state: ContextSheetState, isQuiet: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
+private fun ContextContent(
+    state: ContextSheetState,
+    isQuiet: Boolean,
+    strings: Strings,
+    onAction: (ChatAction) -> Unit,
+    windowField: @Composable () -> Unit,
+) {
     val status = state.status
     if (state.isLoading) Loading(strings.common.loading)
     state.problem?.let { Text(strings.of(it), color = MaterialTheme.colorScheme.error) }
     if (status == null) return
     state.meter?.let { ContextMeter(it, strings) }
+    if (status.window == null) {
+        Text(strings.context.windowUnknown, style = MaterialTheme.typography.bodyMedium)
+        windowField()
+    }
     CompactNow(state.focus, isQuiet, strings, onAction)
     HorizontalDivider()
     Summary(status.summary, strings, onAction)

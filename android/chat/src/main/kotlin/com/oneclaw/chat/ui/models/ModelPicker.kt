@@ -1,6 +1,7 @@
 package com.oneclaw.chat.ui.models
 
 import androidx.compose.foundation.layout.Arrangement
+import androidx.compose.foundation.layout.Box
 import androidx.compose.foundation.layout.Column
 import androidx.compose.foundation.layout.PaddingValues
 import androidx.compose.foundation.layout.Row
@@ -12,29 +13,39 @@ import androidx.compose.foundation.lazy.items
 import androidx.compose.foundation.selection.selectable
 import androidx.compose.material.icons.Icons
 import androidx.compose.material.icons.filled.Check
+import androidx.compose.material.icons.filled.MoreVert
+import androidx.compose.material3.DropdownMenu
+import androidx.compose.material3.DropdownMenuItem
 import androidx.compose.material3.Icon
 import androidx.compose.material3.MaterialTheme
 import androidx.compose.material3.SnackbarHostState
 import androidx.compose.material3.Surface
 import androidx.compose.material3.Text
 import androidx.compose.runtime.Composable
+import androidx.compose.runtime.getValue
+import androidx.compose.runtime.mutableStateOf
+import androidx.compose.runtime.remember
+import androidx.compose.runtime.setValue
 import androidx.compose.ui.Alignment
 import androidx.compose.ui.Modifier
 import androidx.compose.ui.graphics.Color
 import androidx.compose.ui.semantics.Role
 import androidx.compose.ui.semantics.heading
 import androidx.compose.ui.semantics.semantics
-import androidx.compose.ui.text.style.TextOverflow
 import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.ModelGroup
 import com.oneclaw.chat.ModelPickerState
+import com.oneclaw.chat.ModelWarning
+import com.oneclaw.chat.OffWarning
 import com.oneclaw.chat.Strings
 import com.oneclaw.chat.WindowWarning
+import com.oneclaw.chat.facts
 import com.oneclaw.chat.fill
 import com.oneclaw.chat.formatTokens
 import com.oneclaw.chat.ref
 import com.oneclaw.chat.ui.common.ConfirmDialog
+import com.oneclaw.chat.ui.common.IconAction
 import com.oneclaw.chat.ui.common.SectionTitle
 import com.oneclaw.chat.ui.common.Sheet
 import com.oneclaw.core.Model
@@ -97,7 +108,6 @@ private fun GroupTitle(group: ModelGroup, strings: Strings) {
 
 @Composable
 private fun ModelRow(model: Model, isSelected: Boolean, strings: Strings, onAction: (ChatAction) -> Unit) {
-    val details = listOfNotNull(strings.windowOf(model.window), strings.models.default.takeIf { model.isDefault }).joinToString(" · ")
     Surface(
         shape = MaterialTheme.shapes.medium,
         color = if (isSelected) MaterialTheme.colorScheme.secondaryContainer else Color.Transparent,
@@ -107,28 +117,56 @@ private fun ModelRow(model: Model, isSelected: Boolean, strings: Strings, onActi
                 .fillMaxWidth()
                 .selectable(isSelected, role = Role.RadioButton) { onAction(ChatAction.PickModel(model)) }
                 .heightIn(min = 56.dp)
-                .padding(horizontal = 12.dp, vertical = 8.dp),
+                .padding(start = 12.dp, top = 8.dp, bottom = 8.dp),
             verticalAlignment = Alignment.CenterVertically,
         ) {
             Column(Modifier.weight(1f)) {
-                Text(model.displayName, style = MaterialTheme.typography.bodyLarge, maxLines = 1, overflow = TextOverflow.Ellipsis)
-                Text(details, style = MaterialTheme.typography.bodySmall, color = MaterialTheme.colorScheme.onSurfaceVariant)
+                ModelName(model.displayName, model.isSwitchedOff)
+                // A model that is switched off is no default, whatever the file says.
+                ModelDetails(model.facts, strings, listOfNotNull(strings.models.default.takeIf { model.isDefault && !model.isSwitchedOff }))
             }
             if (isSelected) Icon(Icons.Filled.Check, contentDescription = strings.models.selected)
+            ModelMenu(model, strings, onAction)
         }
     }
 }
 
-/** The conversation does not fit the window of the model that was picked. */
 @Composable
-private fun WarningDialog(warning: WindowWarning, strings: Strings, onAction: (ChatAction) -> Unit) {
-    ConfirmDialog(
-        title = strings.models.warningTitle,
-        text = strings.models.warningText.fill(
+private fun ModelMenu(model: Model, strings: Strings, onAction: (ChatAction) -> Unit) {
+    var isOpen by remember { mutableStateOf(false) }
+    val choose = { action: ChatAction ->
+        isOpen = false
+        onAction(action)
+    }
+    Box {
+        IconAction(Icons.Filled.MoreVert, strings.common.more, onClick = { isOpen = true })
+        DropdownMenu(isOpen, onDismissRequest = { isOpen = false }) {
+            DropdownMenuItem(text = { Text(strings.models.setWindow) }, onClick = { choose(ChatAction.StartWindow(model.ref)) })
+            if (!model.isDefault && !model.isSwitchedOff) {
+                DropdownMenuItem(
+                    text = { Text(strings.settings.makeDefault) },
+                    onClick = { choose(ChatAction.SetDefaultModel(model.ref)) },
+                )
+            }
+        }
+    }
+}
+
+/** The conversation does not fit the window of the model that was picked, or the model is switched off. */
+@Composable
+private fun WarningDialog(warning: ModelWarning, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val (title, text) = when (warning) {
+        is WindowWarning -> strings.models.warningTitle to strings.models.warningText.fill(
             formatTokens(warning.conversation),
             warning.model.displayName,
             formatTokens(warning.window),
-        ),
+        )
+        is OffWarning ->
+            strings.models.offTitle to strings.models.offText.fill(warning.model.displayName, warning.model.ends.orEmpty())
+    }
+    ConfirmDialog(
+        title = title,
+        text = text,
         confirm = strings.models.switchAnyway,
         cancel = strings.common.cancel,
         onConfirm = { onAction(ChatAction.ConfirmModel) },

@@ -25,6 +25,7 @@ import com.oneclaw.chat.ModelOffer
 import com.oneclaw.chat.ProviderForm
 import com.oneclaw.chat.Removal
 import com.oneclaw.chat.Strings
+import com.oneclaw.chat.facts
 import com.oneclaw.chat.fill
 import com.oneclaw.chat.ui.common.ConfirmDialog
 import com.oneclaw.chat.ui.common.FormDialog
@@ -32,9 +33,14 @@ import com.oneclaw.chat.ui.common.LineField
 import com.oneclaw.chat.ui.common.Loading
 import com.oneclaw.chat.ui.common.SecretField
 import com.oneclaw.chat.ui.common.SwitchRow
+import com.oneclaw.chat.ui.models.ModelDetails
+import com.oneclaw.chat.ui.models.ModelName
 import com.oneclaw.core.ListedModel
 import com.oneclaw.core.ModelRef
 import com.oneclaw.core.ProviderKind
+
+/** So many offered models are shown; the filter finds the others. */
+private const val MOST_OFFERED = 100
 
 /** A service: its name, address and key. What is wrong is said from the first attempt to save. */
 @Composable
@@ -147,7 +153,8 @@ internal fun ModelDialog(form: ModelForm, strings: Strings, snackbar: SnackbarHo
 @Composable
 private fun ModelButtons(form: ModelForm, strings: Strings, onAction: (ChatAction) -> Unit) {
     val ref = ModelRef(form.providerId, form.id)
-    if (!form.isDefault) {
+    // What is switched off is no default.
+    if (!form.isDefault && !form.isSwitchedOff) {
         TextButton(
             onClick = {
                 onAction(ChatAction.SetDefaultModel(ref))
@@ -200,9 +207,21 @@ internal fun OfferDialog(offer: ModelOffer, strings: Strings, snackbar: Snackbar
     ) {
         if (offer.isLoading) Loading(strings.common.loading)
         offer.problem?.let { Text(strings.of(it), color = MaterialTheme.colorScheme.error) }
-        if (offer.models?.isEmpty() == true) Text(strings.settings.noModels)
-        Column { offer.models.orEmpty().forEach { OfferLine(it, strings) { onAction(ChatAction.TakeOffer(it)) } } }
+        when (offer.models?.isEmpty()) {
+            null -> Unit
+            true -> Text(strings.settings.noModels)
+            false -> OfferList(offer, strings, onAction)
+        }
     }
+}
+
+@Composable
+private fun OfferList(offer: ModelOffer, strings: Strings, onAction: (ChatAction) -> Unit) {
+    val fitting = offer.fitting
+    LineField(offer.filter, { onAction(ChatAction.FilterOffer(it)) }, strings.settings.filter)
+    if (fitting.isEmpty()) Text(strings.sessions.nothingFound)
+    Column { fitting.take(MOST_OFFERED).forEach { OfferLine(it, strings) { onAction(ChatAction.TakeOffer(it)) } } }
+    if (fitting.size > MOST_OFFERED) Text(strings.settings.moreModelsText.fill(fitting.size - MOST_OFFERED))
 }
 
 @Composable
@@ -210,14 +229,11 @@ private fun OfferLine(model: ListedModel, strings: Strings, onClick: () -> Unit)
     Column(
         Modifier
             .fillMaxWidth()
-            .clickable(onClickLabel = strings.settings.addModel, onClick = onClick)
+            .clickable(enabled = !model.isSwitchedOff, onClickLabel = strings.settings.addModel, onClick = onClick)
             .heightIn(min = 48.dp)
             .padding(vertical = 8.dp),
     ) {
-        Text(model.displayName ?: model.id, style = MaterialTheme.typography.bodyLarge)
-        Text(
-            listOfNotNull(model.id.takeIf { model.displayName != null }, strings.windowOf(model.window)).joinToString(" · "),
-            style = MaterialTheme.typography.bodySmall,
-        )
+        ModelName(model.displayName ?: model.id, model.isSwitchedOff)
+        ModelDetails(model.facts, strings, listOfNotNull(model.id.takeIf { model.displayName != null }))
     }
 }

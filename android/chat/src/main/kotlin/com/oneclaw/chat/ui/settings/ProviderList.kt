@@ -34,6 +34,9 @@ import androidx.compose.ui.unit.dp
 import com.oneclaw.chat.Catalogue
 import com.oneclaw.chat.ChatAction
 import com.oneclaw.chat.Strings
+import com.oneclaw.chat.facts
+import com.oneclaw.chat.ui.models.ModelDetails
+import com.oneclaw.chat.ui.models.ModelName
 import com.oneclaw.core.Model
 import com.oneclaw.core.Provider
 
@@ -110,17 +113,13 @@ private fun ModelLine(model: Model, strings: Strings, onAction: (ChatAction) -> 
         verticalAlignment = Alignment.CenterVertically,
         horizontalArrangement = Arrangement.spacedBy(8.dp),
     ) {
-        Text(
-            model.displayName,
-            Modifier.weight(1f),
-            style = MaterialTheme.typography.bodyLarge,
-            maxLines = 1,
-            overflow = TextOverflow.Ellipsis,
-        )
-        if (model.isDefault) {
+        Column(Modifier.weight(1f)) {
+            ModelName(model.displayName, model.isSwitchedOff)
+            ModelDetails(model.facts, strings)
+        }
+        if (model.isDefault && !model.isSwitchedOff) {
             Icon(Icons.Filled.Check, contentDescription = strings.models.default, Modifier.size(18.dp), MaterialTheme.colorScheme.primary)
         }
-        Text(strings.windowOf(model.window), style = MaterialTheme.typography.bodySmall, color = MaterialTheme.colorScheme.onSurfaceVariant)
     }
 }
 
