@@ -193,7 +193,7 @@ mod tests {
         );
         assert_eq!(
             asked("Save \"hello = 1\" to out.txt"),
-            [r#"write_file {"content":"hello = 1","path":"out.txt"}"#]
+            [r#"write_file {"path":"out.txt","content":"hello = 1"}"#]
         );
         assert_eq!(asked("use add with 17, down"), [r#"add {"a":17,"how":"down"}"#]);
         assert_eq!(asked("Good morning. The price is 1.5 EUR."), Vec::<String>::new());
