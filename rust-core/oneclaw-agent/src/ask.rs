@@ -12,9 +12,10 @@ use oneclaw_context::estimate::Anchor;
 use oneclaw_context::fingerprint::Fingerprint;
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Piece, Row, ToolStatus, Trace, Usage};
-use oneclaw_providers::{ProviderError, REASONING_ROOM, StopReason, StreamEvent, Unsupported};
+use oneclaw_providers::{Adjustments, ProviderError, REASONING_ROOM, StopReason, StreamEvent, Unsupported};
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::{engine, epochs};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -132,7 +133,9 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
             }
             StopReason::Length | StopReason::ContextWindow if draft.thought() => Err(Failure::OnlyThinking),
             // A service that has no room left for a word has cut the prompt, or filled its window with it.
-            StopReason::Length | StopReason::ContextWindow => {
+            StopReason::Length | StopReason::ContextWindow
+                if draft.usage.is_none_or(|usage| usage.output == 0) =>
+            {
                 Ok(Answer::TooLong { limit: None, requested: None })
             }
             _ => Err(Failure::EmptyReply),
@@ -163,14 +166,19 @@ async fn finish(
         && chat.target.profile.learnt.reasoning_room.is_none()
     {
         // Nobody has said that it reasons. Summaries and titles need room for that too.
-        let mut learnt = chat.target.profile.learnt.clone();
-        learnt.reasoning_room = Some(REASONING_ROOM);
-        target::keep_adjustments(&job.core, &chat.target, &learnt).await?;
-        chat.target.profile.learnt = learnt;
+        let adjustments =
+            Adjustments { reasoning_room: Some(REASONING_ROOM), ..chat.target.profile.learnt.clone() };
+        chat.target.adjust(&job.session, adjustments);
+    }
+    if chat.target.is_adjusted {
+        target::keep_adjustments(&job.core, &mut chat.target).await;
     }
     let is_outdated = live.version != job.session.version();
     let is_paused = draft.stop == StopReason::Paused;
-    let trace = draft.trace(Fingerprint::of(&plan.request, Some(&chat.target.model)));
+    let keeps_reasoning = !job.session.refuses_reasoning.load(Ordering::SeqCst);
+    let trace = keeps_reasoning
+        .then(|| draft.trace(Fingerprint::of(&plan.request, Some(&chat.target.model))))
+        .flatten();
     let Draft { row, calls, is_in_file, .. } = draft;
     let row = Row { trace, ..row };
     let now = job.core.now();
@@ -319,6 +327,7 @@ impl Draft {
                 job.emit(Event::ToolCallArgumentsDelta { tool_call_id: id.0, delta });
             }
             StreamEvent::CallCompleted { id, signature } => {
+                self.grow(signature.as_ref().map_or(0, String::len))?;
                 if let Some(call) = self.call(id.as_str()) {
                     call.thinking_content = signature;
                 }
@@ -364,7 +373,7 @@ impl Draft {
         let is_signed = self.calls.iter().any(|call| call.thinking_content.is_some());
         (has_reasoning || is_signed).then(|| Trace {
             prefix: Some(prefix),
-            reasoning_tokens: self.usage.map(|usage| usage.reasoning).filter(|tokens| *tokens > 0),
+            reasoning_tokens: self.usage.map(|usage| usage.reasoning.min(usage.output)).filter(|n| *n > 0),
             pieces: self.pieces.clone(),
         })
     }

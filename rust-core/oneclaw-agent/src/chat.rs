@@ -44,12 +44,37 @@ impl Chat {
             Offer::Also(more) => names.extend(more.iter().cloned()),
             Offer::Only(these) => names.clone_from(these),
         }
-        let fixed = Fixed::new(system, job.core.tools.specs(&names));
-        let target = target::of_session(&job.core, &job.session.id).await?;
-        let mut target = offered::look_up(&job.core, target).await?;
-        target.profile.conversation = Some(job.session.id.clone());
-        target.heed_refusals(&job.session);
-        Ok(Self { target, policy: job.core.policy(), fixed })
+        let mut chat = Self {
+            target: target::of_session(&job.core, &job.session.id).await?,
+            policy: job.core.policy(),
+            fixed: Fixed::new(system, job.core.tools.specs(&names)),
+        };
+        chat.prepare(job);
+        Ok(chat)
+    }
+
+    /// The same for a request that is about to be sent: where nobody but the catalogue knows the model's limits, its service
+    /// is asked first.
+    pub async fn open_to_ask(job: &Job) -> Result<Self, Failure> {
+        let mut chat = Self::open(job).await?;
+        let target = chat.target.clone();
+        chat.target = job.unless_stopped(offered::look_up(&job.core, target)).await??;
+        chat.prepare(job);
+        Ok(chat)
+    }
+
+    /// What this conversation knows of the model.
+    fn prepare(&mut self, job: &Job) {
+        self.target.profile.conversation = Some(job.session.id.clone());
+        self.target.heed_refusals(&job.session);
+        self.leave_out_tools();
+    }
+
+    /// Offers no tools to a model that takes none: they would be counted and not sent.
+    fn leave_out_tools(&mut self) {
+        if self.target.profile.learnt.no_tools && !self.fixed.tools.is_empty() {
+            self.fixed = Fixed::new(self.fixed.system.take(), vec![]);
+        }
     }
 
     /// The tools on offer.
@@ -89,16 +114,23 @@ impl Chat {
         plan
     }
 
-    /// Keeps that a request was refused as too long.
+    /// Keeps that a request was refused as too long, and says whether that can be: a request far below a known window is not
+    /// too long, whatever the service means.
     pub async fn learn_from_refusal(
         &mut self,
         job: &Job,
         plan: &Plan,
         limit: Option<u64>,
         requested: Option<u64>,
-    ) -> Result<(), Failure> {
-        let window = self.target.limits().window;
-        let learnt = lessons::of_refusal(self.target.learnt, window, Size::of_plan(plan), limit, requested);
+    ) -> Result<bool, Failure> {
+        let (window, size) = (self.target.limits().window, Size::of_plan(plan));
+        if lessons::is_doubtful_refusal(window, size, limit) {
+            return Ok(false);
+        }
+        let learnt = lessons::of_refusal(self.target.learnt, window, size, limit, requested);
+        // What this refusal says, whatever was learnt before.
+        let fresh = Learnt { window: None, ..self.target.learnt };
+        let here = lessons::of_refusal(fresh, window, size, limit, requested).window;
         log::warn!(
             "{} refused a request of about {} tokens; window {:?}, factor {:?} from now on",
             self.target.model,
@@ -106,17 +138,24 @@ impl Chat {
             learnt.window,
             learnt.factor,
         );
-        self.target.learn_here(&job.session, learnt);
-        self.learn(job, learnt).await
+        if let Some(window) = here {
+            self.target.refuse_above(&job.session, window);
+        }
+        if lessons::is_far_below(window, here) {
+            // Until it is heard again it counts in this conversation only.
+            return Ok(true);
+        }
+        self.learn(job, learnt).await?;
+        Ok(true)
     }
 
-    /// Keeps what a refusal taught about how the model is spoken to, and says whether it taught anything.
-    pub async fn adapt(&mut self, job: &Job, learnt: Option<Adjustments>) -> Result<bool, Failure> {
-        let Some(learnt) = learnt else { return Ok(false) };
-        log::warn!("{} does not take a part of the request; from now on: {learnt:?}", self.target.model);
-        target::keep_adjustments(&job.core, &self.target, &learnt).await?;
-        self.target.profile.learnt = learnt;
-        Ok(true)
+    /// Speaks to the model in the way that a refusal taught, and says whether it taught anything.
+    pub fn adapt(&mut self, job: &Job, adjustments: Option<Adjustments>) -> bool {
+        let Some(adjustments) = adjustments else { return false };
+        log::warn!("{} does not take a part of the request; from now on: {adjustments:?}", self.target.model);
+        self.target.adjust(&job.session, adjustments);
+        self.leave_out_tools();
+        true
     }
 
     /// Keeps what was learnt about the model.

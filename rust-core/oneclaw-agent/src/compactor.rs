@@ -17,6 +17,7 @@ use oneclaw_context::estimate::Estimate;
 use oneclaw_context::plan::{Compaction, Strategy, Summaries, Work};
 use oneclaw_context::{Decision, Moment, Plan, Reason};
 use oneclaw_model::Body;
+use oneclaw_store::engine::Learnt;
 use oneclaw_store::epochs::{self, NewEpoch};
 use oneclaw_store::queue::{self, Queued};
 use oneclaw_store::{Fault, catalogue, engine, messages};
@@ -152,8 +153,12 @@ impl Pass<'_> {
                     Err(Unwritten::TooLong { size, limit, requested }) => {
                         why = "the summary request was refused as too long".to_owned();
                         let window = target.limits().window;
+                        let fresh = Learnt { window: None, ..target.learnt };
+                        let here = lessons::of_refusal(fresh, window, size, limit, requested).window;
                         target.learnt = lessons::of_refusal(target.learnt, window, size, limit, requested);
-                        target.learn_here(&self.job.session, target.learnt);
+                        if let Some(window) = here {
+                            target.refuse_above(&self.job.session, window);
+                        }
                         self.keep_learnt(chat, &target).await?;
                     }
                     Err(Unwritten::Failed(reason)) => {
@@ -416,7 +421,7 @@ impl Pass<'_> {
 /// A compaction that the user asked for, or that a restart has interrupted.
 pub(crate) async fn by_hand(job: &Job, focus: Option<String>, reason: Option<Reason>) -> Result<(), Failure> {
     let (turn, held) = job.turn_and_compaction().await?;
-    let mut chat = Chat::open(job).await?;
+    let mut chat = Chat::open_to_ask(job).await?;
     let live = Live::load(job, &chat).await?;
     let order = Order { moment: Moment::Manual, focus, reason, round: 0 };
     let plan = chat.plan(&live, Moment::Manual, None, order.asked(Summaries::Allowed));

@@ -1,19 +1,18 @@
 //! One text from a model, such as a summary or a title: asked for with as little reasoning as the model allows, and with room
 //! for what it insists on.
 
-use crate::failure::Failure;
 use crate::session::Core;
 use crate::target::{self, Target};
 use oneclaw_model::Request;
 use oneclaw_providers::{Adjustments, ProviderError, Reply, StopReason};
 use std::sync::Arc;
 
-/// How often a request is said otherwise because the service does not take a part of it.
+/// How often a request is sent in another form because the service does not take a part of it.
 const MOST_ADAPTATIONS: usize = 2;
 /// The room that reasoning gets after it has used up a text, at least and at most, in tokens.
 const MORE_ROOM: std::ops::RangeInclusive<u64> = 16_384..=65_536;
 
-/// Asks for a text; `upper` is the size of the request. What the service does not take is said otherwise, and that is kept, as
+/// Asks for a text; `upper` is the size of the request. Where the service does not take a part, it is sent in another form, and that is kept, as
 /// is that reasoning needs more room than it had.
 pub(crate) async fn complete(
     core: &Arc<Core>,
@@ -34,7 +33,11 @@ pub(crate) async fn complete(
                         reasoning_room: Some(room.max(known)),
                         ..target.profile.learnt.clone()
                     };
-                    keep(core, target, learnt).await;
+                    target.profile.learnt = learnt;
+                    target.is_adjusted = true;
+                }
+                if target.is_adjusted {
+                    target::keep_adjustments(core, target).await;
                 }
                 return Ok(reply);
             }
@@ -48,7 +51,10 @@ pub(crate) async fn complete(
                 };
                 adaptations += 1;
                 match learnt.filter(|_| adaptations <= MOST_ADAPTATIONS) {
-                    Some(learnt) => keep(core, target, learnt).await,
+                    Some(learnt) => {
+                        target.profile.learnt = learnt;
+                        target.is_adjusted = true;
+                    }
                     None => return Err(error),
                 }
             }
@@ -58,14 +64,9 @@ pub(crate) async fn complete(
 
 /// Whether reasoning has used up the text: asked again with more room, it comes.
 pub(crate) fn is_used_up(reply: &Reply) -> bool {
-    reply.stop == StopReason::Length && reply.has_reasoning
-}
-
-/// Keeps what was learnt. Where the file cannot be written, it is learnt again next time.
-async fn keep(core: &Arc<Core>, target: &mut Target, learnt: Adjustments) {
-    let kept: Result<(), Failure> = target::keep_adjustments(core, target, &learnt).await;
-    if let Err(failure) = kept {
-        log::warn!("what {} does not take is not kept: {failure}", target.model);
-    }
-    target.profile.learnt = learnt;
+    let is_mostly_reasoning =
+        reply.usage.is_some_and(|usage| usage.reasoning.saturating_mul(2) > usage.output);
+    reply.stop == StopReason::Length
+        && reply.has_reasoning
+        && (reply.text.trim().is_empty() || is_mostly_reasoning)
 }

@@ -122,6 +122,17 @@ impl Size {
     }
 }
 
+/// Whether a refusal as too long cannot be what it says: it names no number, and the request has less than half of a window
+/// that is known.
+pub(crate) fn is_doubtful_refusal(window: Option<u64>, size: Size, limit: Option<u64>) -> bool {
+    limit.is_none() && window.is_some_and(|window| size.expected < window / 2)
+}
+
+/// Whether a window is far below the one that was known.
+pub(crate) fn is_far_below(known: Option<u64>, window: Option<u64>) -> bool {
+    known.zip(window).is_some_and(|(known, window)| window < known / 10)
+}
+
 /// What a refusal as too long teaches: the window, or where that is no news, that estimates were too low.
 pub(crate) fn of_refusal(
     learnt: Learnt,

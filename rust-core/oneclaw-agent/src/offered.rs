@@ -6,7 +6,7 @@ use crate::session::{Core, lock};
 use crate::target::{self, Listed, Target, WindowSource, known_limits, vault_key, window_source};
 use oneclaw_catalogue::{Ability, Date, Facts, Prices, Vendor, find};
 use oneclaw_model::ModelLimits;
-use oneclaw_providers::{Endpoint, ListedModel};
+use oneclaw_providers::{Endpoint, ListedModel, ProviderError};
 use oneclaw_store::engine::{self, ModelAt};
 use oneclaw_store::{Connection, Transaction, catalogue};
 use std::sync::Arc;
@@ -15,6 +15,11 @@ use tokio::time::timeout;
 
 /// How long a service may take to say what its models hold, where a message waits for it.
 const LOOKUP: Duration = Duration::from_secs(3);
+
+/// How often a service is asked for that, while the agent is open.
+const MOST_LOOKUPS: u32 = 2;
+/// How long a service may take to list its models.
+const LISTING: Duration = Duration::from_secs(30);
 
 /// A model that can be chosen. What nobody says is `None`.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +70,10 @@ impl Agent {
     pub async fn models(&self, provider_id: &str) -> Result<Vec<Offered>, Failure> {
         self.check_open()?;
         let endpoint = endpoint(&self.0, provider_id).await?;
-        let listed = self.0.client.models(&endpoint).await?;
+        let listing = timeout(LISTING, self.0.client.models(&endpoint)).await;
+        let too_slow =
+            || ProviderError::Timeout { what: "the list of models", after: LISTING, retry_after: None };
+        let listed = listing.map_err(|_| too_slow())??;
         keep(&self.0, &endpoint, &listed).await?;
         let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
         self.0.read(move |c| offered(c, &catalogue::provider(c, &id)?, listed, today)).await
@@ -119,17 +127,22 @@ fn offered(
     listed.into_iter().map(one).collect()
 }
 
-/// Asks the service for the window of a model nobody knows the window of, once for each service while the agent is open. A
-/// service that does not answer soon, or at all, will say why when it is spoken to.
+/// Asks the service for the limits of a model that nobody knows them of, or only the catalogue at a service that may run it
+/// with others. Twice for each service while the agent is open: a server that loads models when they are first asked knows
+/// only then. A service that does not answer soon, or at all, will say why when it is spoken to.
 pub(crate) async fn look_up(core: &Arc<Core>, target: Target) -> Result<Target, Failure> {
-    let says_no_windows = target.profile.vendor == Vendor::OpenAi;
-    let limits = target.limits();
-    if says_no_windows || limits.window.or(limits.input_limit).is_some() {
+    let is_wanted = match target.profile.vendor {
+        // Its list says nothing of windows.
+        Vendor::OpenAi => false,
+        Vendor::Compatible | Vendor::OpenRouter => !target.is_known_beyond_catalogue(),
+        _ => target.limits().window.or(target.limits().input_limit).is_none(),
+    };
+    let mut looked_up = lock(&core.looked_up).get(&target.endpoint.base_url).copied().unwrap_or(0);
+    if !is_wanted || looked_up >= MOST_LOOKUPS {
         return Ok(target);
     }
-    if !lock(&core.looked_up).insert(target.endpoint.base_url.clone()) {
-        return Ok(target);
-    }
+    looked_up += 1;
+    lock(&core.looked_up).insert(target.endpoint.base_url.clone(), looked_up);
     let Ok(Ok(listed)) = timeout(LOOKUP, core.client.models(&target.endpoint)).await else {
         return Ok(target);
     };

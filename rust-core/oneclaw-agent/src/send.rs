@@ -13,7 +13,7 @@ use oneclaw_context::policy::Pruning;
 use oneclaw_context::{Decision, Moment, Plan, groups, prune};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Attachment, Row};
-use oneclaw_providers::Unsupported;
+use oneclaw_providers::{ProviderError, Unsupported};
 use oneclaw_store::messages::{self, State};
 use std::sync::atomic::Ordering;
 use tokio::sync::OwnedMutexGuard;
@@ -22,7 +22,7 @@ use tokio::sync::OwnedMutexGuard;
 pub const MOST_ROUNDS: u32 = 100;
 /// How often a request is planned anew because a compaction, its own or another, came between.
 const MOST_PLANS: usize = 6;
-/// How often a request is said otherwise because the service does not take a part of it.
+/// How often requests of a turn are sent in another form because the service does not take a part of them.
 const MOST_ADAPTATIONS: usize = 4;
 /// A request of this size is worth a warning where the window is unknown.
 const LARGE_FOR_UNKNOWN: u64 = 32_000;
@@ -59,12 +59,13 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
     let turn = job.turn().await?;
     let _at_work = job.at_work();
     turn::begin(job, start).await?;
-    let mut chat = Chat::open(job).await?;
+    let mut chat = Chat::open_to_ask(job).await?;
     let mut live = Live::load(job, &chat).await?;
     let mut moment = Moment::BeforeSend;
     let mut round = 0;
+    let mut turn_so_far = SoFar::default();
     let reply = loop {
-        let reply = reply(job, &mut chat, &mut live, moment, round).await?;
+        let reply = reply(job, &mut chat, &mut live, moment, round, &mut turn_so_far).await?;
         if reply.calls.is_empty() && !reply.is_paused {
             break reply;
         }
@@ -84,56 +85,66 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
     settle(job, &mut chat, live, turn, round).await
 }
 
+/// What has happened in a turn and may not happen too often.
+#[derive(Debug, Default)]
+struct SoFar {
+    /// How often a request was sent in another form because the service did not take a part of it.
+    adaptations: usize,
+    /// Whether the user was told about pictures.
+    told_of_pictures: bool,
+}
+
 /// One reply: a request that may be sent, sent. Where the service says it is too long, what that teaches is learnt and
-/// the request made smaller and sent once more. Where the service does not take a part of it, that part is said otherwise.
+/// the request made smaller and sent once more. Where the service does not take a part of it, it is sent in another form.
 async fn reply(
     job: &Job,
     chat: &mut Chat,
     live: &mut Live,
     moment: Moment,
     round: u32,
+    so_far: &mut SoFar,
 ) -> Result<Reply, Failure> {
-    let (mut moment, mut adaptations) = (moment, 0);
+    let mut had_overflow = false;
+    let mut now = moment;
     loop {
-        let plan = ready(job, chat, live, moment, round).await?;
-        if round == 0 && adaptations == 0 {
-            warn(job, chat, live, &plan);
-        }
-        match ask::ask(job, chat, live, &plan).await? {
+        let plan = ready(job, chat, live, now, round).await?;
+        now = moment;
+        warn(job, chat, live, &plan, so_far);
+        let (is_news, error) = match ask::ask(job, chat, live, &plan).await? {
             Answer::Reply(reply) => return Ok(reply),
             Answer::TooLong { limit, requested } => {
-                chat.learn_from_refusal(job, &plan, limit, requested).await?;
-                if moment == Moment::Overflow {
-                    return Err(oneclaw_providers::ProviderError::ContextOverflow { limit, requested }.into());
+                let is_news = chat.learn_from_refusal(job, &plan, limit, requested).await?;
+                if had_overflow || !is_news {
+                    return Err(ProviderError::ContextOverflow { limit, requested }.into());
                 }
-                moment = Moment::Overflow;
+                (had_overflow, now) = (true, Moment::Overflow);
+                continue;
             }
             Answer::TooMuchOutput { limit, error } => {
-                adaptations += 1;
-                let learnt = chat.target.profile.learnt.with_max_output(limit);
-                let is_news = chat.adapt(job, learnt).await?;
-                if !is_news || adaptations > MOST_ADAPTATIONS {
-                    return Err(error.into());
-                }
+                let adjustments = chat.target.profile.learnt.with_max_output(limit);
+                (chat.adapt(job, adjustments), error)
+            }
+            Answer::Unsupported { what: Unsupported::Replay, error } => {
+                job.session.refuses_reasoning.store(true, Ordering::SeqCst);
+                (live.forget_reasoning(job).await?, error)
             }
             Answer::Unsupported { what, error } => {
-                adaptations += 1;
-                let is_news = match what {
-                    Unsupported::Replay => live.forget_reasoning(job).await?,
-                    _ => chat.adapt(job, chat.target.profile.learnt.after(&what)).await?,
-                };
-                if !is_news || adaptations > MOST_ADAPTATIONS {
-                    return Err(error.into());
-                }
+                let adjustments = chat.target.profile.learnt.after(&what);
+                (chat.adapt(job, adjustments), error)
             }
+        };
+        live.conversation.fixed.clone_from(&chat.fixed);
+        so_far.adaptations += 1;
+        if !is_news || so_far.adaptations > MOST_ADAPTATIONS {
+            return Err(error.into());
         }
     }
 }
 
 /// Tells the user what the request lacks, or what is not known of it.
-fn warn(job: &Job, chat: &Chat, live: &Live, plan: &Plan) {
+fn warn(job: &Job, chat: &Chat, live: &Live, plan: &Plan, so_far: &mut SoFar) {
     let unseen = if chat.target.is_blind() { live.newest_pictures() } else { 0 };
-    if unseen > 0 {
+    if unseen > 0 && !std::mem::replace(&mut so_far.told_of_pictures, true) {
         job.emit(Event::PicturesLeftOut { count: unseen });
     }
     let expected = plan.request_estimate.expected;

@@ -12,7 +12,7 @@ use crate::stop::{Stop, Why};
 use crate::tools::Registry;
 use oneclaw_context::Policy;
 use oneclaw_model::{Effort, ModelLimits};
-use oneclaw_providers::Client;
+use oneclaw_providers::{Adjustments, Client};
 use oneclaw_store::engine::ModelAt;
 use oneclaw_store::{Connection, Store, Transaction};
 use std::collections::{HashMap, HashSet};
@@ -41,8 +41,8 @@ pub(crate) struct Core {
     pub policy: RwLock<Arc<Policy>>,
     pub limits: RwLock<HashMap<(String, String), ModelLimits>>,
     pub effort: RwLock<Option<Effort>>,
-    /// Addresses of services that were asked what their models hold.
-    pub looked_up: Mutex<HashSet<String>>,
+    /// How often services were asked what their models hold, by their addresses.
+    pub looked_up: Mutex<HashMap<String, u32>>,
     pub sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub tasks: Mutex<JoinSet<()>>,
     pub closing: Stop,
@@ -124,6 +124,10 @@ pub(crate) struct Session {
     pub last_report: Mutex<Option<crate::lessons::Seen>>,
     /// The windows that refusals of requests of this conversation showed.
     pub refused: Mutex<HashMap<ModelAt, u64>>,
+    /// How models are spoken to after refusals of requests of this conversation.
+    pub adjusted: Mutex<HashMap<ModelAt, Adjustments>>,
+    /// Whether a service refused reasoning that went back: none goes back any more.
+    pub refuses_reasoning: AtomicBool,
     /// Whether the user was told that the window is unknown.
     pub was_warned: AtomicBool,
 }
@@ -139,6 +143,8 @@ impl Session {
             at_work: Mutex::default(),
             last_report: Mutex::default(),
             refused: Mutex::default(),
+            adjusted: Mutex::default(),
+            refuses_reasoning: AtomicBool::new(false),
             was_warned: AtomicBool::new(false),
         }
     }

@@ -7,7 +7,7 @@ use crate::session::{Core, Session, lock};
 use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
-use oneclaw_model::{ModelId, ModelLimits, PresetModel, Replay};
+use oneclaw_model::{Dialect, ModelId, ModelLimits, PresetModel, Replay};
 use oneclaw_providers::{Adjustments, Endpoint, ListedModel, Profile};
 use oneclaw_store::engine::{Learnt, ModelAt};
 use oneclaw_store::{Connection, Fault, Transaction, agents, catalogue, engine, sessions, settings};
@@ -28,6 +28,8 @@ pub(crate) struct Target {
     pub learnt: Learnt,
     /// What a service said in a refusal to this conversation. It counts here and now, whatever else is said.
     pub refused: Option<u64>,
+    /// Whether it is spoken to in a way that the file does not know yet.
+    pub is_adjusted: bool,
 }
 
 /// What is said of a model's limits.
@@ -51,7 +53,12 @@ impl Claims {
         let size = self.size(learnt).map(|(_, size)| size).unwrap_or_default();
         // Who names the catalogue's window means that model, with its limit on the prompt.
         let is_as_catalogued = known(size.window).is_some() && size.window == self.catalogue.window;
-        let input_limit = size.input_limit.or(self.catalogue.input_limit.filter(|_| is_as_catalogued));
+        // And what was learnt is smaller than what was believed, so the limit on the prompt holds as well.
+        let is_learnt = learnt.window.is_some() && size.window == learnt.window;
+        let input_limit = size.input_limit.or_else(|| {
+            let known = self.catalogue.input_limit.filter(|_| is_as_catalogued || is_learnt);
+            known.filter(|limit| size.window.is_none_or(|window| *limit < window))
+        });
         ModelLimits {
             window: known(size.window),
             input_limit: known(input_limit),
@@ -126,24 +133,33 @@ impl Target {
         if let Some(refused) = self.refused
             && limits.window.or(limits.input_limit).is_none_or(|known| refused < known)
         {
-            limits = ModelLimits { window: Some(refused), input_limit: None, ..limits };
+            let input_limit = limits.input_limit.filter(|limit| *limit < refused);
+            limits = ModelLimits { window: Some(refused), input_limit, ..limits };
         }
         let longest = [limits.max_output, self.profile.learnt.max_output].into_iter().flatten().min();
         ModelLimits { max_output: longest, ..limits }
     }
 
-    /// Keeps for this conversation what a refusal taught. In the file it is below the user's word and the service's list; here
-    /// it counts at once, or the request would be refused again.
-    pub fn learn_here(&mut self, session: &Session, learnt: Learnt) {
-        if let Some(window) = learnt.window {
-            lock(&session.refused).insert(self.at(), window);
-            self.refused = Some(window);
-        }
-    }
-
     /// Heeds what earlier refusals taught this conversation.
     pub fn heed_refusals(&mut self, session: &Session) {
         self.refused = lock(&session.refused).get(&self.at()).copied();
+        if let Some(adjusted) = lock(&session.adjusted).get(&self.at()) {
+            self.profile.learnt = adjusted.clone();
+        }
+    }
+
+    /// Takes a window for the real one in this conversation, also where the user or the service's list says otherwise: else the
+    /// request would be refused again.
+    pub fn refuse_above(&mut self, session: &Session, window: u64) {
+        lock(&session.refused).insert(self.at(), window);
+        self.refused = Some(window);
+    }
+
+    /// Speaks to the model in another way in this conversation. The file learns of it when that has helped.
+    pub fn adjust(&mut self, session: &Session, adjustments: Adjustments) {
+        lock(&session.adjusted).insert(self.at(), adjustments.clone());
+        self.profile.learnt = adjustments;
+        self.is_adjusted = true;
     }
 
     pub fn calibration(&self) -> Calibration {
@@ -162,6 +178,13 @@ impl Target {
         self.provider_id == other.provider_id && self.model == other.model
     }
 
+    /// Whether anybody but the catalogue knows its window.
+    pub fn is_known_beyond_catalogue(&self) -> bool {
+        let Claims { user, listed, file, .. } = self.claims;
+        let learnt = ModelLimits { window: self.learnt.window.or(self.refused), ..ModelLimits::default() };
+        [user, listed, file, learnt].iter().any(|claim| claim.window.or(claim.input_limit).is_some())
+    }
+
     /// Whether it sees no pictures.
     pub fn is_blind(&self) -> bool {
         !self.profile.sees()
@@ -169,9 +192,12 @@ impl Target {
 
     /// Which reasoning goes back to it.
     pub fn replay(&self) -> Replay {
-        match self.profile.learnt.wants_reasoning_back {
-            true => Replay::EveryCall,
-            false => self.profile.reasoning().map(|reasoning| reasoning.replay).unwrap_or_default(),
+        let by_facts = self.profile.reasoning().map(|reasoning| reasoning.replay).unwrap_or_default();
+        match self.profile.dialect(&self.endpoint) {
+            _ if self.profile.learnt.wants_reasoning_back => Replay::EveryCall,
+            Dialect::ChatCompletions if by_facts == Replay::EveryCall => by_facts,
+            Dialect::ChatCompletions if self.profile.vendor != Vendor::OpenRouter => Replay::NoFields,
+            _ => Replay::OpenTurn,
         }
     }
 
@@ -189,7 +215,7 @@ impl Target {
     pub fn profile_for(&self, upper: u64) -> Profile {
         let limits = self.limits();
         let left = limits.window.map(|window| window.saturating_sub(upper));
-        let most_output = [limits.max_output, left].into_iter().flatten().min();
+        let most_output = [limits.max_output, left].into_iter().flatten().min().map(|most| most.max(1));
         Profile { most_output, ..self.profile.clone() }
     }
 
@@ -259,9 +285,9 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
         let key = vault_key(vault.as_ref(), &provider_id)?;
         let endpoint = Endpoint { kind: provider.kind, base_url: provider.base_url, key };
         // What cannot be read any more was written by another version; it is learnt again.
-        let learnt_manner: Adjustments = parsed(notices.adjustments.as_deref());
+        let adjustments: Adjustments = parsed(notices.adjustments.as_deref());
         let listed: Listed = parsed(notices.listed.as_deref());
-        let profile = Profile { learnt: learnt_manner, effort, ..Profile::of(&endpoint, &model) };
+        let profile = Profile { learnt: adjustments, effort, ..Profile::of(&endpoint, &model) };
         let facts = profile.facts.as_ref();
         let catalogue = facts.map(|facts| facts.limits).unwrap_or_default();
         let profile = Profile { listed_sees: listed.sees, ..profile };
@@ -274,20 +300,23 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
             claims: Claims { listed, catalogue, ..claims },
             learnt,
             refused: None,
+            is_adjusted: false,
         })
     })
     .await
 }
 
-/// Keeps what refusals taught about how a model is spoken to.
-pub(crate) async fn keep_adjustments(
-    core: &Arc<Core>,
-    target: &Target,
-    adjustments: &Adjustments,
-) -> Result<(), Failure> {
+/// Keeps what refusals taught about how a model is spoken to. Where the file cannot be written, it is learnt again.
+pub(crate) async fn keep_adjustments(core: &Arc<Core>, target: &mut Target) {
     let at = target.at();
-    let text = serde_json::to_string(adjustments).map_err(|error| Failure::Internal(error.to_string()))?;
-    core.write(move |t| engine::set_adjustments(t, &at, &text)).await
+    let kept = match serde_json::to_string(&target.profile.learnt.lasting()) {
+        Ok(text) => core.write(move |t| engine::set_adjustments(t, &at, &text)).await,
+        Err(error) => Err(Failure::Internal(error.to_string())),
+    };
+    match kept {
+        Ok(()) => target.is_adjusted = false,
+        Err(failure) => log::warn!("how {} is spoken to is not kept: {failure}", target.model),
+    }
 }
 
 fn parsed<T: serde::de::DeserializeOwned + Default>(note: Option<&str>) -> T {

@@ -1,4 +1,4 @@
-//! Lets a model write a summary: parts side by side, then merges, each asked for at most twice and kept as soon as it is
+//! Lets a model write a summary: parts side by side, then merges, each asked for twice (and in another form where the service does not take one), and kept as soon as it is
 //! there, so that a second attempt or a restart asks only for what is missing.
 
 use crate::complete::{self, is_used_up};

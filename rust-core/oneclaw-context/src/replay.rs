@@ -22,10 +22,13 @@ pub(crate) struct Bound {
     pub is_merged: bool,
 }
 
-/// The pieces of a reply's trace that may go back: all in the open turn, plain fields of replies with calls in any turn
-/// where the model wants that. Empty where no reasoning is among them: the order of the rest does not matter then.
+/// The pieces of a reply's trace that may go back: all in the open turn, plain fields as the model wants them. Empty where no reasoning is among them: the order of the rest does not matter then.
 pub(crate) fn candidates(trace: &Trace, replay: Replay, in_open_turn: bool, has_calls: bool) -> Vec<Piece> {
-    let fields = in_open_turn || (replay == Replay::EveryCall && has_calls);
+    let fields = match replay {
+        Replay::OpenTurn => in_open_turn,
+        Replay::NoFields => false,
+        Replay::EveryCall => in_open_turn || has_calls,
+    };
     let stays = |piece: &&Piece| match piece {
         Piece::Thinking(thinking) if thinking.is_bound() => in_open_turn,
         Piece::Thinking(_) => fields,

@@ -121,6 +121,8 @@ pub enum Replay {
     /// That of the turn in progress, on the prefix it was made on.
     #[default]
     OpenTurn,
+    /// The same, but no plain text: the server neither wants it nor counts it.
+    NoFields,
     /// That of every reply that called tools, whatever stands before it (DeepSeek, Kimi).
     EveryCall,
 }

@@ -171,6 +171,18 @@ impl Adjustments {
             Unsupported::Pictures => next.no_pictures = true,
             Unsupported::Tools => next.no_tools = true,
         }
+        // Tools only without reasoning, and no way to do without it: then without tools.
+        let cannot_do_without = next.efforts.as_ref().is_some_and(|efforts| !efforts.contains(&Effort::None));
+        if next.tools_want_no_effort && cannot_do_without {
+            next.tools_want_no_effort = false;
+            next.no_tools = true;
+        }
         (next != *self).then_some(next)
+    }
+
+    /// What is kept in the file. That a server takes no tools or pictures may be a matter of how it was started, so it
+    /// counts while the conversation is open only.
+    pub fn lasting(&self) -> Self {
+        Self { no_tools: false, no_pictures: false, ..self.clone() }
     }
 }

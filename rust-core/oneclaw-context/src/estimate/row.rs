@@ -55,7 +55,10 @@ fn of_trace(trace: &Trace) -> TextMeasure {
     let counted =
         trace.reasoning_tokens.filter(|tokens| count > 0 && *tokens > 0).map(|tokens| TextMeasure {
             expected_milli: tokens.saturating_mul(1_000),
-            upper_milli: (tokens + tokens / 10 + BLOCK_TOKENS * count).saturating_mul(1_000),
+            upper_milli: tokens
+                .saturating_add(tokens / 10)
+                .saturating_add(BLOCK_TOKENS * count)
+                .saturating_mul(1_000),
             digits: 0,
         });
     [counted.unwrap_or(measured), signed].into_iter().sum()

@@ -153,6 +153,7 @@ fn output(text: &str, files: &[Attachment], sees: bool) -> Value {
 /// The items of a reply. Reasoning waits for what it led to; what is left over led to nothing and is not sent.
 fn push_reply(items: &mut Vec<Value>, message: &RequestMessage, ids: &mut CallIds) {
     let mut waiting = Vec::new();
+    let mut has_text = false;
     for part in message.parts() {
         let item = match part {
             Part::Thinking(Thinking::Item { json }) => {
@@ -161,7 +162,12 @@ fn push_reply(items: &mut Vec<Value>, message: &RequestMessage, ids: &mut CallId
             }
             Part::Thinking(_) => continue,
             Part::Text { text, .. } if text.trim().is_empty() => continue,
-            Part::Text { text, signature } => said(text, signature),
+            Part::Text { text, signature } => {
+                // The blank line was put between two messages when they were read.
+                let text = text.strip_prefix("\n\n").filter(|_| has_text).unwrap_or(text);
+                has_text = true;
+                said(text, signature)
+            }
             Part::Call(call) => called(call, ids),
         };
         items.append(&mut waiting);
@@ -180,9 +186,8 @@ fn reasoning_item(json: &str) -> Option<Value> {
     Some(Value::Object(item))
 }
 
-/// A message of the model. The line breaks at its start were put between two messages when they were read.
+/// A message of the model.
 fn said(text: &str, signature: Option<&str>) -> Value {
-    let text = text.trim_start_matches('\n');
     let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
     let mut item = Map::new();
     item.insert("type".into(), json!("message"));
