@@ -122,10 +122,10 @@ impl Size {
     }
 }
 
-/// Whether a refusal as too long cannot be what it says: it names no number, and the request has less than half of a window
-/// that is known.
+/// Whether a refusal as too long cannot be what it says: it names no number, and the request has less than a twentieth of a
+/// window that is known.
 pub(crate) fn is_doubtful_refusal(window: Option<u64>, size: Size, limit: Option<u64>) -> bool {
-    limit.is_none() && window.is_some_and(|window| size.expected < window / 2)
+    limit.is_none() && window.is_some_and(|window| size.expected < window / 20)
 }
 
 /// Whether a window is far below the one that was known.

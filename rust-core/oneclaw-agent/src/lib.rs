@@ -38,7 +38,7 @@ pub use run::Run;
 pub use send::MOST_ROUNDS;
 pub use stop::Stop;
 pub use target::{
-    WindowSource, keep_user_window, known_limits, set_max_output, set_user_window, user_max_output,
-    user_window,
+    WindowSource, keep_user_max_output, keep_user_window, known_limits, set_max_output, set_user_window,
+    user_max_output, user_window,
 };
 pub use title::UNTITLED;

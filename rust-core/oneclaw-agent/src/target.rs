@@ -424,6 +424,22 @@ pub fn keep_user_window(
     set_user_window(transaction, provider_id, model, window.filter(|window| Some(*window) != known))
 }
 
+/// Keeps the longest reply a user leaves in the form of a model, by the rule of [`keep_user_window`].
+pub fn keep_user_max_output(
+    transaction: &Transaction<'_>,
+    provider_id: &str,
+    model: &str,
+    max_output: Option<u64>,
+) -> oneclaw_store::Result<()> {
+    if user_max_output(transaction, provider_id, model)? == max_output {
+        return Ok(());
+    }
+    set_max_output(transaction, provider_id, model, None)?;
+    let provider = catalogue::provider(transaction, provider_id)?;
+    let known = known_limits(transaction, &provider, model)?.max_output;
+    set_max_output(transaction, provider_id, model, max_output.filter(|tokens| Some(*tokens) != known))
+}
+
 /// The longest reply the user has given a model. The original schema has no column for it, so it stands among the settings.
 pub fn user_max_output(
     connection: &Connection,

@@ -9,7 +9,9 @@ use crate::types::{
     AgentProfile, ListedModel, MessagePage, Model, ModelRef, PolicySettings, Provider, Session, SessionPage,
     Shelf,
 };
-use oneclaw_agent::{Preferences, keep_user_window, known_models, set_max_output, set_user_window};
+use oneclaw_agent::{
+    Preferences, keep_user_max_output, keep_user_window, known_models, set_max_output, set_user_window,
+};
 use oneclaw_catalogue::Date;
 use oneclaw_store::sessions::Cursor;
 use oneclaw_store::{Place, agents, catalogue, epochs, messages, sessions, settings};
@@ -197,7 +199,7 @@ impl OneClaw {
         self.write(move |t| {
             keep_user_window(t, &model.provider_id, &model.id, size_in(model.window))?;
             catalogue::save_model(t, &model_in(&model))?;
-            set_max_output(t, &model.provider_id, &model.id, size_in(model.max_output))
+            keep_user_max_output(t, &model.provider_id, &model.id, size_in(model.max_output))
         })
         .await
     }

@@ -139,6 +139,24 @@ impl ProviderError {
         }
     }
 
+    /// The service's words, where it has any.
+    pub(crate) fn detail(&self) -> Option<&str> {
+        match self {
+            Self::Auth { detail }
+            | Self::RateLimited { detail, .. }
+            | Self::Quota { detail }
+            | Self::Overloaded { detail, .. }
+            | Self::TooManyBytes { detail }
+            | Self::InvalidRequest { detail }
+            | Self::Unsupported { detail, .. }
+            | Self::ModelNotFound { detail }
+            | Self::Network { detail }
+            | Self::Protocol { detail }
+            | Self::Refused { detail } => Some(detail),
+            Self::ContextOverflow { .. } | Self::OutputCap { .. } | Self::Timeout { .. } => None,
+        }
+    }
+
     /// The same error with its words changed.
     pub(crate) fn map_detail(mut self, change: impl FnOnce(&str) -> String) -> Self {
         match &mut self {

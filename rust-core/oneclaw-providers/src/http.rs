@@ -146,15 +146,18 @@ impl Http {
         };
         // Cut off or slow, the status tells enough.
         let _ = timeout(self.timing.idle.min(ERROR_BODY_WAIT), read).await;
-        let body = match &outgoing.key {
-            // Before the words are shortened: a key cut in two would not be found.
-            Some(key) => redact::without(&String::from_utf8_lossy(&body), key).into_bytes(),
-            None => body,
-        };
         let host = outgoing.request.url().host_str().unwrap_or_default();
-        let failure = Failure { host, dialect: outgoing.dialect, status, retry_after, body: &body };
-        let error = classify::response(outgoing.kind, failure);
-        outgoing.redacted(error)
+        let classified = |body: &[u8]| {
+            let failure = Failure { host, dialect: outgoing.dialect, status, retry_after, body };
+            classify::response(outgoing.kind, failure)
+        };
+        let error = classified(&body);
+        let Some(key) = &outgoing.key else { return error };
+        // What it means is read from the body as it came: a key may be a word that services use. What is shown of it is
+        // without the key, taken out before the words are shortened: a key cut in two would not be found.
+        let shown = classified(redact::without(&String::from_utf8_lossy(&body), key).as_bytes());
+        let detail = shown.detail().unwrap_or(crate::key::REDACTED).to_owned();
+        error.map_detail(|_| detail)
     }
 
     /// The next bytes of a body; `None` at its end. They are waited for that long.

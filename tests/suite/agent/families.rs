@@ -362,6 +362,56 @@ async fn reasoning_that_is_refused_is_left_out_for_good() {
     assert!(house.rows().iter().any(|s| s.row.thinking_content.as_deref() == Some("Hm.")), "still readable");
 }
 
+/// One odd answer of a service costs a message, not the model: a request far below a known window is not too long.
+#[tokio::test]
+async fn an_odd_refusal_of_a_small_request_teaches_nothing() {
+    let refusals = [
+        json!({"error": {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}}),
+        json!({"error": {"message": "This model's maximum context length is 700 tokens. However, your messages resulted in 900 tokens."}}),
+    ];
+    for (number, refusal) in refusals.into_iter().enumerate() {
+        let setup = Setup { served: vec![("gpt-4o", 128_000)], ..Setup::default() };
+        let mut house = setup.build(&format!("odd-refusal-{number}")).await;
+        let body = refusal.to_string();
+        let server = canned(&house, move |_, _| Act::answer("400 Bad Request", "", &body)).await;
+        assert_eq!(errors(&house.send("Hello.").await).len(), 1);
+        assert!(server.requests().len() <= 2);
+        house.new_server().await;
+        house.restart().await;
+        let events = house.send("Hello again.").await;
+        assert_eq!(errors(&events), [] as [String; 0]);
+        assert_eq!(house.agent.status(&house.session).await.unwrap().window, Some(128_000));
+    }
+}
+
+/// A service that refuses reasoning in every request is sent none after the first refusal, however long the turn.
+#[tokio::test]
+async fn reasoning_that_is_refused_once_is_not_sent_again_in_the_turn() {
+    let setup = Setup {
+        kind: ProviderKind::Anthropic,
+        served: vec![("claude-opus-5-5", 100_000)],
+        ..Setup::default()
+    };
+    let house = setup.tool(wordy("read_file", 10)).build("refused-once").await;
+    let server = canned(&house, |nth, request| match (request.contains("c2lnbmVk"), nth) {
+        (true, _) => Act::answer(
+            "400 Bad Request",
+            "",
+            &json!({"type": "error", "error": {
+                "type": "invalid_request_error",
+                "message": "messages.1.content.0: Invalid `signature` in `thinking` block",
+            }})
+            .to_string(),
+        ),
+        (false, 0..6) => anthropic(&["thinking", "tool_use"], nth),
+        (false, _) => anthropic(&["text"], nth),
+    })
+    .await;
+    let events = house.send("Please read them all.").await;
+    assert_eq!(errors(&events), [] as [String; 0]);
+    assert_eq!(server.requests().iter().filter(|r| r.contains("c2lnbmVk")).count(), 1);
+}
+
 /// A stream of Anthropic with those blocks.
 fn anthropic(blocks: &[&str], nth: usize) -> Act {
     let mut events = vec![json!({"type": "message_start", "message": {"usage": {"input_tokens": 10}}})];
@@ -445,8 +495,9 @@ async fn a_large_request_to_a_model_of_unknown_window_warns_once() {
 async fn a_listed_window_is_read_before_the_first_message() {
     let setup = Setup { believed: Some(0), served: vec![(UNLISTED, 8_000)], ..Setup::default() };
     let house = setup.build("looked-up").await;
-    assert_eq!(house.agent.status(&house.session).await.unwrap().window, Some(8_000));
+    assert_eq!(house.agent.status(&house.session).await.unwrap().window, None, "looking asks nobody");
     house.turns(30).await;
+    assert_eq!(house.agent.status(&house.session).await.unwrap().window, Some(8_000));
     assert_eq!(house.refused(), 0);
 }
 

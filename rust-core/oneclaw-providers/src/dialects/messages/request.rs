@@ -169,8 +169,28 @@ fn user_blocks(text: &str, attachments: &[Attachment], sees: bool) -> Vec<Value>
     blocks
 }
 
+/// A part that cannot go back letter for letter: the service refuses blank text and odd names, and numbers of more digits
+/// than a double has lose some.
+fn is_changed(part: &Part<'_>) -> bool {
+    const EXACT_DIGITS: usize = 15;
+    match part {
+        Part::Thinking(_) => false,
+        Part::Text { text, .. } => text.trim().is_empty(),
+        Part::Call(call) => {
+            let digits = call.arguments.split(|c: char| !c.is_ascii_digit()).map(str::len).max();
+            encode::tool_name(&call.name) != call.name || digits.is_some_and(|most| most > EXACT_DIGITS)
+        }
+    }
+}
+
 fn assistant_blocks(message: &RequestMessage, ids: &mut CallIds) -> Vec<Value> {
-    let parts = message.parts();
+    let mut parts = message.parts();
+    // Thinking is bound to what stands before it, so it cannot follow something that goes back otherwise; and of one message
+    // all of it goes back, or none.
+    let last_thinking = parts.iter().rposition(|part| matches!(part, Part::Thinking(_))).unwrap_or(0);
+    if parts.iter().take(last_thinking).any(is_changed) {
+        parts.retain(|part| !matches!(part, Part::Thinking(_)));
+    }
     let mut blocks = Vec::new();
     for part in &parts {
         match part {
