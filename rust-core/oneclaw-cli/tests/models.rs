@@ -12,6 +12,7 @@
 mod kit;
 
 use kit::{Output, Service, Typed, folder, oneclaw, piped, piped_with};
+use oneclaw_catalogue::Date;
 use oneclaw_demo::{Config, Model};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,7 +34,9 @@ fn service() -> Service {
     let model = |id: &str, window| Model { id: id.to_owned(), window, ..Model::default() };
     let models =
         vec![model("demo", 9_000), model(OFF, 16_385), model(HOSTILE, 4_000), model("gpt-6-sol", 8_000)];
-    Service::start(Config { models, ..Config::default() }, |_| {})
+    // The service still lists what it has switched off.
+    let today = Date::of_millis(0);
+    Service::start(Config { models, today, ..Config::default() }, |_| {})
 }
 
 fn of<'a>(values: &'a [Value], command: &str) -> Vec<&'a Value> {
@@ -67,7 +70,11 @@ fn a_service_is_asked_and_what_is_switched_off_is_left_out() {
     assert_eq!(bad, None, "{:?}", asked.stdout);
     assert!(asked.stdout.contains("evil␛[2J"), "{}", asked.stdout);
     assert!(!asked.stdout.contains(OFF), "{}", asked.stdout);
-    assert!(asked.stdout.ends_with("1 that is switched off is left out; --all lists it too.\n"));
+    assert!(
+        asked.stdout.ends_with("1 that is switched off is left out; --all lists it too.\n"),
+        "{}",
+        asked.stdout
+    );
     let line = asked.stdout.lines().find(|line| line.starts_with("gpt-6-sol")).unwrap();
     assert!(line.contains("  8K  "), "the service's own window goes before the catalogue's: {line}");
     assert!(

@@ -204,15 +204,15 @@ impl OneClaw {
         .await
     }
 
-    /// Keeps the window the user gives a model, which goes before all that others say of it; `None` goes back to that. The
-    /// model need not be in the file.
+    /// Keeps the window the user gives a model, which goes before all that others say of it, unless it is what is known
+    /// already; `None` goes back to that. The model need not be in the file.
     pub async fn set_window(&self, model: ModelRef, window: Option<i64>) -> Result<(), CoreError> {
         if window.is_some_and(|n| n <= 0) {
             return Err(invalid("window", "has to be positive"));
         }
         self.write(move |t| {
             catalogue::provider(t, &model.provider_id)?;
-            set_user_window(t, &model.provider_id, &model.model_id, size_in(window))
+            keep_user_window(t, &model.provider_id, &model.model_id, size_in(window))
         })
         .await
     }

@@ -86,7 +86,7 @@ impl Chat {
             Command::Pin(number) => self.pin(number, true).await?,
             Command::Unpin(number) => self.pin(number, false).await?,
             Command::Model(wanted) => self.model(wanted).await?,
-            Command::Models(filter) => self.models(filter).await?,
+            Command::Models(filter) => return self.models(filter).await,
             Command::Window(setting) => self.set_window(setting).await?,
             Command::Effort(effort) => self.set_effort(effort)?,
             Command::Regenerate => {

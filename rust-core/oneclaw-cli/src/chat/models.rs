@@ -4,8 +4,9 @@ use super::act::{Trouble, refused, short};
 use super::command::Setting;
 use super::screen::Style;
 use super::services::{DEMO, Demo, key_variables, needs_key};
+use super::signals::Signal;
 use super::text::{self, grouped};
-use super::{Chat, now, waiting};
+use super::{Chat, Next, now, waiting};
 use crate::Failure;
 use crate::args::ProviderName;
 use crate::models::{Detail, Entry, lines};
@@ -21,13 +22,20 @@ const MOST_LINES: usize = 30;
 
 impl Chat {
     /// `/models`: what the service of the current model offers.
-    pub(super) async fn models(&mut self, filter: Option<String>) -> Result<(), Trouble> {
+    pub(super) async fn models(&mut self, filter: Option<String>) -> Result<Next, Trouble> {
         self.before_run().map_err(Trouble::Output)?;
         let (provider, _) = self.current()?;
         let agent = self.ready.agent.clone();
         let asking =
             waiting(&mut self.screen, "Asking the service for its models...", agent.models(&provider));
-        let listed = asking.await??;
+        let listed = tokio::select! {
+            biased;
+            signal = self.signals.next() => {
+                self.is_ended |= signal == Signal::Terminate || self.terminal.is_none();
+                return Ok(if self.is_ended { Next::Leave } else { Next::GoOn });
+            }
+            listed = asking => listed??,
+        };
         let mut entries: Vec<Entry> = listed.into_iter().map(Entry::from).collect();
         entries.retain(|entry| entry.fits(filter.as_deref()) && !entry.switched_off);
         let value = json!({"command": "models", "provider": provider, "models": entries});
@@ -44,7 +52,7 @@ impl Chat {
             };
             screen.line(&hint, Style::Dim)
         })?;
-        Ok(())
+        Ok(Next::GoOn)
     }
 
     /// `/window`

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn arguments_are_short() {
-        assert_eq!(arguments(r#"{"path":"a.txt","limit":5}"#, 80), r#"limit=5 path="a.txt""#);
+        assert_eq!(arguments(r#"{"path":"a.txt","limit":5}"#, 80), r#"path="a.txt" limit=5"#);
         assert_eq!(arguments("{}", 80), "");
         assert_eq!(arguments("{\"broken\n", 80), "{\"broken");
         assert_eq!(arguments(r#"{"text":"0123456789"}"#, 10), "text=\"012…");

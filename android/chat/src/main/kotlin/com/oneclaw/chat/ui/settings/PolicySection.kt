@@ -112,7 +112,8 @@ private fun SummaryModel(chosen: ModelRef?, catalogue: Catalogue, strings: Strin
             Icon(Icons.Filled.ArrowDropDown, contentDescription = null)
         }
         DropdownMenu(isOpen, onDismissRequest = { isOpen = false }) {
-            val choices = listOf(null to strings.settings.summaryModelSame) + catalogue.models.map { it.ref to it.displayName }
+            val inUse = catalogue.models.filterNot { it.isSwitchedOff }
+            val choices = listOf(null to strings.settings.summaryModelSame) + inUse.map { it.ref to it.displayName }
             choices.forEach { (model, label) ->
                 DropdownMenuItem(
                     text = { Text(label) },
