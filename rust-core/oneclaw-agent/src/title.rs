@@ -19,7 +19,7 @@ const SHOWN_UNITS: usize = 2_000;
 const SHOWN_ROWS: usize = 8;
 /// The longest title, in characters.
 const MOST_CHARS: usize = 60;
-/// Enough for a title; a model that reasons first may need more, and the first message stands in.
+/// Enough for a title; room for reasoning is added for models that cannot do without.
 const MOST_TOKENS: u64 = 64;
 
 /// Lets the model title the session, if it has no title of its own.

@@ -73,7 +73,7 @@ pub(crate) fn forget_chunks(transaction: &Transaction<'_>, session: &str) -> Res
 /// A model at a service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelAt {
-    /// The service's dialect.
+    /// What kind of service it is.
     pub kind: ProviderKind,
     /// Where it is.
     pub base_url: String,
