@@ -1,6 +1,7 @@
 //! Which models can be chosen, and what is known of each: by its service's list, by what was learnt, by the catalogue.
 
 use crate::agent::Agent;
+use crate::chat::Chat;
 use crate::failure::Failure;
 use crate::session::{Core, lock};
 use crate::target::{self, Listed, Target, WindowSource, known_limits, vault_key, window_source};
@@ -84,6 +85,12 @@ impl Agent {
         self.check_open()?;
         let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
         self.0.read(move |c| known(c, &catalogue::provider(c, &id)?, today)).await
+    }
+
+    /// Asks the service of a session's model what it holds where nobody knows, as the next message would.
+    pub async fn look_up(&self, session: &str) -> Result<(), Failure> {
+        let (job, _) = self.job(session)?;
+        Chat::open_to_ask(&job).await.map(drop)
     }
 
     /// Who says how large a model's window is; `None` where nobody does. What [`Agent::set_limits`] said is the user's word.

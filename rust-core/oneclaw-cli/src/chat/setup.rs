@@ -96,6 +96,7 @@ pub fn failed(failure: oneclaw_agent::Failure) -> Failure {
 
 /// What the window of the session's model is.
 pub async fn window(agent: &Agent, session: &str) -> Result<Option<u64>, Failure> {
+    agent.look_up(session).await.map_err(failed)?;
     Ok(agent.status(session).await.map_err(failed)?.window)
 }
 
