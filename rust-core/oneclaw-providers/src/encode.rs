@@ -120,11 +120,6 @@ pub(crate) fn labelled<'a>(text: &str, labelled: impl Iterator<Item = &'a Attach
     text
 }
 
-/// Whether the model is sent pictures.
-pub(crate) fn sees(profile: &Profile) -> bool {
-    profile.sees()
-}
-
 /// Whether the model calls tools; one of which nothing is known is taken to, and one that the catalogue says nothing of.
 fn calls_tools(profile: &Profile) -> bool {
     let may = |facts: &Facts| facts.abilities.is_empty() || facts.can(Ability::Tools);
@@ -314,7 +309,7 @@ mod tests {
         blind.facts.as_mut().unwrap().abilities.clear();
         let mut refusing = samples::plain();
         refusing.learnt.no_pictures = true;
-        let seeing = [samples::unknown(), samples::plain(), blind, refusing].map(|profile| sees(&profile));
+        let seeing = [samples::unknown(), samples::plain(), blind, refusing].map(|profile| profile.sees());
         assert_eq!(seeing, [true, true, false, false]);
     }
 

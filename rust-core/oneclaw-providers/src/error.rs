@@ -140,7 +140,19 @@ impl ProviderError {
     }
 
     /// The service's words, where it has any.
-    pub(crate) fn detail(&self) -> Option<&str> {
+    pub(crate) fn into_detail(mut self) -> Option<String> {
+        self.detail_mut().map(std::mem::take)
+    }
+
+    /// The same error with its words changed.
+    pub(crate) fn map_detail(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        if let Some(detail) = self.detail_mut() {
+            *detail = change(detail);
+        }
+        self
+    }
+
+    fn detail_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Auth { detail }
             | Self::RateLimited { detail, .. }
@@ -155,25 +167,6 @@ impl ProviderError {
             | Self::Refused { detail } => Some(detail),
             Self::ContextOverflow { .. } | Self::OutputCap { .. } | Self::Timeout { .. } => None,
         }
-    }
-
-    /// The same error with its words changed.
-    pub(crate) fn map_detail(mut self, change: impl FnOnce(&str) -> String) -> Self {
-        match &mut self {
-            Self::Auth { detail }
-            | Self::RateLimited { detail, .. }
-            | Self::Quota { detail }
-            | Self::Overloaded { detail, .. }
-            | Self::TooManyBytes { detail }
-            | Self::InvalidRequest { detail }
-            | Self::Unsupported { detail, .. }
-            | Self::ModelNotFound { detail }
-            | Self::Network { detail }
-            | Self::Protocol { detail }
-            | Self::Refused { detail } => *detail = change(detail),
-            Self::ContextOverflow { .. } | Self::OutputCap { .. } | Self::Timeout { .. } => {}
-        }
-        self
     }
 }
 

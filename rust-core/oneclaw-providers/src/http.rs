@@ -156,7 +156,7 @@ impl Http {
         // What it means is read from the body as it came: a key may be a word that services use. What is shown of it is
         // without the key, taken out before the words are shortened: a key cut in two would not be found.
         let shown = classified(redact::without(&String::from_utf8_lossy(&body), key).as_bytes());
-        let detail = shown.detail().unwrap_or(crate::key::REDACTED).to_owned();
+        let detail = shown.into_detail().unwrap_or_else(|| crate::key::REDACTED.to_owned());
         error.map_detail(|_| detail)
     }
 

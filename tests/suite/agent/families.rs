@@ -2,6 +2,7 @@
 //! refuses, and nothing has to be set by hand. Nothing here was called live; the facts are those of the catalogue.
 
 use super::kit::{House, PROVIDER, Setup, UNLISTED, compactions, errors, names, said, wordy};
+use super::limits::canned;
 use super::talk::prose;
 use crate::http::{Act, Server as Canned};
 use oneclaw_agent::Event;
@@ -11,7 +12,6 @@ use oneclaw_catalogue::{
 use oneclaw_demo::{Flavour, Step};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Dialect, Effort, ModelLimits, Piece, ProviderKind};
-use oneclaw_store::catalogue;
 use serde_json::{Value, json};
 
 /// A house whose server refuses by the catalogue.
@@ -443,18 +443,6 @@ fn anthropic(blocks: &[&str], nth: usize) -> Act {
     events.push(json!({"type": "message_stop"}));
     let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     Act::answer("200 OK", "content-type: text/event-stream\r\n", &body)
-}
-
-/// A service that answers as told, in place of the house's own.
-async fn canned(house: &House, act: impl Fn(usize, &str) -> Act + Send + Sync + 'static) -> Canned {
-    let server = Canned::with(act).await;
-    let base_url = server.endpoint(house.setup.kind).base_url;
-    let saved = house.agent.store().write(|t| {
-        let provider = catalogue::provider(t, PROVIDER)?;
-        catalogue::save_provider(t, &catalogue::Provider { base_url: base_url.clone(), ..provider }, 2)
-    });
-    saved.unwrap();
-    server
 }
 
 // ---- pictures and unknown windows ----

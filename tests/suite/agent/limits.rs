@@ -159,7 +159,10 @@ async fn an_unknown_window_becomes_known_with_every_provider() {
 }
 
 /// A provider that answers as told, in place of the house's own.
-async fn canned(house: &House, act: impl Fn(usize, &str) -> Act + Send + Sync + 'static) -> Canned {
+pub(super) async fn canned(
+    house: &House,
+    act: impl Fn(usize, &str) -> Act + Send + Sync + 'static,
+) -> Canned {
     let server = Canned::with(act).await;
     let base_url = server.endpoint(house.setup.kind).base_url;
     let saved = house.agent.store().write(|t| {

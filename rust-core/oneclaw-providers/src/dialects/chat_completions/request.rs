@@ -62,7 +62,7 @@ impl Server {
             is_openais_own,
             reasons: is_openais_own && openai::reasons(profile),
             is_mistral: has_host(base_url, "mistral.ai"),
-            sees: encode::sees(profile),
+            sees: profile.sees(),
         }
     }
 

@@ -89,7 +89,7 @@ fn contents(profile: &Profile, request: &Request) -> Value {
         .messages
         .iter()
         .rposition(|m| matches!(m, RequestMessage::User { text, .. } if !text.is_empty()));
-    let sees = encode::sees(profile);
+    let sees = profile.sees();
     let mut contents = Vec::new();
     let mut ids = StepIds::of(profile, request);
     let mut results = Results { sees, inside: is_third(profile), parts: vec![], pictures: vec![] };

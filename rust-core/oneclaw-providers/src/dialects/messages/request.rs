@@ -94,7 +94,7 @@ impl Turn {
 }
 
 fn messages(profile: &Profile, request: &Request) -> Vec<Turn> {
-    let sees = encode::sees(profile);
+    let sees = profile.sees();
     let mut ids = CallIds::of(request, |id| {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         !id.is_empty() && id.chars().all(is_fine)

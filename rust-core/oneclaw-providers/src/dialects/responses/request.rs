@@ -104,7 +104,7 @@ fn input(profile: &Profile, request: &Request) -> Value {
         let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(is_fine)
     });
-    let sees = encode::sees(profile);
+    let sees = profile.sees();
     let mut items = Vec::new();
     for message in &request.messages {
         match message {
