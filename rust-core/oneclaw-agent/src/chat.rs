@@ -85,9 +85,9 @@ impl Chat {
     /// What to do at a moment.
     pub fn plan(&self, live: &Live, moment: Moment, writer: Option<&Target>, ask: Asked<'_>) -> Plan {
         let limits = self.target.limits();
-        let summariser = writer.filter(|w| !w.is_same_model(&self.target)).map(Target::summariser);
+        let summariser = writer.unwrap_or(&self.target).summariser(self.policy.summary_tokens);
         let inputs = Inputs {
-            summariser: summariser.as_ref(),
+            summariser: Some(&summariser),
             focus: ask.focus,
             summaries: ask.summaries,
             ..Inputs::new(&live.conversation, &limits, &self.policy, &live.state, moment)

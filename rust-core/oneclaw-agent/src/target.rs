@@ -206,9 +206,16 @@ impl Target {
         Tariff::of(Some(&self.model), Some(self.endpoint.kind), self.calibration()).blind(self.is_blind())
     }
 
-    /// The model as one that writes summaries for another.
-    pub fn summariser(&self) -> Summariser {
-        Summariser { limits: self.limits(), tariff: self.tariff() }
+    /// The model as one that writes summaries. Its requests leave room for reasoning that it cannot do without, at most half of
+    /// the window.
+    pub fn summariser(&self, summary_cap: u64) -> Summariser {
+        let mut limits = self.limits();
+        let room = self.profile.reasoning_room();
+        if let Some(window) = limits.window.filter(|_| room > 0) {
+            let largest = window.saturating_sub(room.saturating_add(summary_cap)).max(window / 2);
+            limits.input_limit = Some(limits.input_limit.map_or(largest, |limit| limit.min(largest)));
+        }
+        Summariser { limits, tariff: self.tariff() }
     }
 
     /// How it is spoken to in a request of that size: no more output is asked for than the window leaves.

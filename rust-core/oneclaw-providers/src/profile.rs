@@ -2,7 +2,7 @@
 //!
 //! Decides the dialect. What each dialect makes of the rest is decided there.
 
-use crate::Endpoint;
+use crate::{Endpoint, Mode, reasoning};
 use oneclaw_catalogue::{Ability, Facts, Reasoning, ThinkingType, Vendor, find};
 use oneclaw_model::{Dialect, Effort};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,11 @@ impl Profile {
     pub fn sees(&self) -> bool {
         let in_catalogue = self.facts.as_ref().map(|facts| facts.can(Ability::Pictures));
         !self.learnt.no_pictures && self.listed_sees.or(in_catalogue).unwrap_or(true)
+    }
+
+    /// Output tokens that reasoning may take beside a text such as a summary, however little it is told to do.
+    pub fn reasoning_room(&self) -> u64 {
+        reasoning::room(self, Mode::Complete, reasoning::effort(self, Mode::Complete))
     }
 
     /// How it reasons, as far as that is known.
