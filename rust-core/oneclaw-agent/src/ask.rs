@@ -12,7 +12,7 @@ use oneclaw_context::estimate::Anchor;
 use oneclaw_context::fingerprint::Fingerprint;
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Piece, Row, ToolStatus, Trace, Usage};
-use oneclaw_providers::{Adjustments, ProviderError, REASONING_ROOM, StopReason, StreamEvent, Unsupported};
+use oneclaw_providers::{Adjustments, ProviderError, REASONING_ROOM, StopReason, StreamEvent};
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::{engine, epochs};
 use std::sync::atomic::Ordering;
@@ -48,16 +48,8 @@ pub(crate) enum Answer {
         limit: Option<u64>,
         requested: Option<u64>,
     },
-    /// Refused before anything was said because a longer reply was asked for than the model gives.
-    TooMuchOutput {
-        limit: u64,
-        error: ProviderError,
-    },
-    /// Refused before anything was said because of a part that can be said otherwise.
-    Unsupported {
-        what: Unsupported,
-        error: ProviderError,
-    },
+    /// Refused before anything was said because of a part that can be sent in another form.
+    NotTaken(ProviderError),
 }
 
 impl Answer {
@@ -67,11 +59,8 @@ impl Answer {
             ProviderError::ContextOverflow { limit, requested } => {
                 Some(Self::TooLong { limit: *limit, requested: *requested })
             }
-            ProviderError::OutputCap { limit: Some(limit) } => {
-                Some(Self::TooMuchOutput { limit: *limit, error: error.clone() })
-            }
-            ProviderError::Unsupported { what, .. } => {
-                Some(Self::Unsupported { what: what.clone(), error: error.clone() })
+            ProviderError::OutputCap { .. } | ProviderError::Unsupported { .. } => {
+                Some(Self::NotTaken(error.clone()))
             }
             _ => None,
         }

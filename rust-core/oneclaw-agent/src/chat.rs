@@ -128,9 +128,7 @@ impl Chat {
             return Ok(false);
         }
         let learnt = lessons::of_refusal(self.target.learnt, window, size, limit, requested);
-        // What this refusal says, whatever was learnt before.
-        let fresh = Learnt { window: None, ..self.target.learnt };
-        let here = lessons::of_refusal(fresh, window, size, limit, requested).window;
+        let here = lessons::window_of_refusal(self.target.learnt, window, size, limit, requested);
         log::warn!(
             "{} refused a request of about {} tokens; window {:?}, factor {:?} from now on",
             self.target.model,

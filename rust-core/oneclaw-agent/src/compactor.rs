@@ -17,7 +17,6 @@ use oneclaw_context::estimate::Estimate;
 use oneclaw_context::plan::{Compaction, Strategy, Summaries, Work};
 use oneclaw_context::{Decision, Moment, Plan, Reason};
 use oneclaw_model::Body;
-use oneclaw_store::engine::Learnt;
 use oneclaw_store::epochs::{self, NewEpoch};
 use oneclaw_store::queue::{self, Queued};
 use oneclaw_store::{Fault, catalogue, engine, messages};
@@ -153,8 +152,7 @@ impl Pass<'_> {
                     Err(Unwritten::TooLong { size, limit, requested }) => {
                         why = "the summary request was refused as too long".to_owned();
                         let window = target.limits().window;
-                        let fresh = Learnt { window: None, ..target.learnt };
-                        let here = lessons::of_refusal(fresh, window, size, limit, requested).window;
+                        let here = lessons::window_of_refusal(target.learnt, window, size, limit, requested);
                         target.learnt = lessons::of_refusal(target.learnt, window, size, limit, requested);
                         if let Some(window) = here {
                             target.refuse_above(&self.job.session, window);

@@ -12,8 +12,8 @@ const MOST_ADAPTATIONS: usize = 2;
 /// The room that reasoning gets after it has used up a text, at least and at most, in tokens.
 const MORE_ROOM: std::ops::RangeInclusive<u64> = 16_384..=65_536;
 
-/// Asks for a text; `upper` is the size of the request. Where the service does not take a part, it is sent in another form, and that is kept, as
-/// is that reasoning needs more room than it had.
+/// Asks for a text; `upper` is the size of the request. Where the service does not take a part, it is sent in another form,
+/// and that is kept, as is that reasoning needs more room than it had.
 pub(crate) async fn complete(
     core: &Arc<Core>,
     target: &mut Target,
@@ -33,8 +33,7 @@ pub(crate) async fn complete(
                         reasoning_room: Some(room.max(known)),
                         ..target.profile.learnt.clone()
                     };
-                    target.profile.learnt = learnt;
-                    target.is_adjusted = true;
+                    target.set_adjustments(learnt);
                 }
                 if target.is_adjusted {
                     target::keep_adjustments(core, target).await;
@@ -42,19 +41,10 @@ pub(crate) async fn complete(
                 return Ok(reply);
             }
             Err(error) => {
-                let learnt = match &error {
-                    ProviderError::Unsupported { what, .. } => target.profile.learnt.after(what),
-                    ProviderError::OutputCap { limit: Some(limit) } => {
-                        target.profile.learnt.with_max_output(*limit)
-                    }
-                    _ => None,
-                };
+                let learnt = target.profile.learnt.after_error(&error);
                 adaptations += 1;
                 match learnt.filter(|_| adaptations <= MOST_ADAPTATIONS) {
-                    Some(learnt) => {
-                        target.profile.learnt = learnt;
-                        target.is_adjusted = true;
-                    }
+                    Some(learnt) => target.set_adjustments(learnt),
                     None => return Err(error),
                 }
             }

@@ -160,6 +160,17 @@ pub(crate) fn of_refusal(
     }
 }
 
+/// The window that a refusal itself shows, whatever was learnt before.
+pub(crate) fn window_of_refusal(
+    learnt: Learnt,
+    window: Option<u64>,
+    size: Size,
+    limit: Option<u64>,
+    requested: Option<u64>,
+) -> Option<u64> {
+    of_refusal(Learnt { window: None, ..learnt }, window, size, limit, requested).window
+}
+
 fn smaller(known: Option<u64>, new: u64) -> u64 {
     known.map_or(new, |known| known.min(new))
 }

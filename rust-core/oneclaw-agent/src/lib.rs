@@ -23,6 +23,7 @@ mod target;
 mod title;
 pub mod tools;
 mod turn;
+mod user_limits;
 mod writer;
 
 pub use agent::Agent;
@@ -37,8 +38,8 @@ pub use preferences::Preferences;
 pub use run::Run;
 pub use send::MOST_ROUNDS;
 pub use stop::Stop;
-pub use target::{
-    WindowSource, keep_user_max_output, keep_user_window, known_limits, set_max_output, set_user_window,
-    user_max_output, user_window,
-};
+pub use target::{WindowSource, known_limits};
 pub use title::UNTITLED;
+pub use user_limits::{
+    keep_user_max_output, keep_user_window, set_max_output, set_user_window, user_max_output, user_window,
+};

@@ -120,17 +120,15 @@ async fn reply(
                 (had_overflow, now) = (true, Moment::Overflow);
                 continue;
             }
-            Answer::TooMuchOutput { limit, error } => {
-                let adjustments = chat.target.profile.learnt.with_max_output(limit);
-                (chat.adapt(job, adjustments), error)
-            }
-            Answer::Unsupported { what: Unsupported::Replay, error } => {
-                job.session.refuses_reasoning.store(true, Ordering::SeqCst);
-                (live.forget_reasoning(job).await?, error)
-            }
-            Answer::Unsupported { what, error } => {
-                let adjustments = chat.target.profile.learnt.after(&what);
-                (chat.adapt(job, adjustments), error)
+            Answer::NotTaken(error) => {
+                let is_replay = matches!(error, ProviderError::Unsupported { what: Unsupported::Replay, .. });
+                let is_news = if is_replay {
+                    job.session.refuses_reasoning.store(true, Ordering::SeqCst);
+                    live.forget_reasoning(job).await?
+                } else {
+                    chat.adapt(job, chat.target.profile.learnt.after_error(&error))
+                };
+                (is_news, error)
             }
         };
         live.conversation.fixed.clone_from(&chat.fixed);

@@ -4,13 +4,14 @@
 use crate::failure::Failure;
 use crate::ports::KeyVault;
 use crate::session::{Core, Session, lock};
+use crate::user_limits::{user_max_output, user_window};
 use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
 use oneclaw_model::{Dialect, ModelId, ModelLimits, PresetModel, Replay};
 use oneclaw_providers::{Adjustments, Endpoint, ListedModel, Profile};
 use oneclaw_store::engine::{Learnt, ModelAt};
-use oneclaw_store::{Connection, Fault, Transaction, agents, catalogue, engine, sessions, settings};
+use oneclaw_store::{Connection, Fault, agents, catalogue, engine, sessions};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -158,6 +159,11 @@ impl Target {
     /// Speaks to the model in another way in this conversation. The file learns of it when that has helped.
     pub fn adjust(&mut self, session: &Session, adjustments: Adjustments) {
         lock(&session.adjusted).insert(self.at(), adjustments.clone());
+        self.set_adjustments(adjustments);
+    }
+
+    /// Speaks to the model in another way from now on.
+    pub fn set_adjustments(&mut self, adjustments: Adjustments) {
         self.profile.learnt = adjustments;
         self.is_adjusted = true;
     }
@@ -393,89 +399,6 @@ fn known_claims(
         ..claims(connection, &provider.id, model, ModelLimits::default())?
     };
     Ok((claims, engine::learnt(connection, &at)?))
-}
-
-/// The window the user has given a model.
-pub fn user_window(
-    connection: &Connection,
-    provider_id: &str,
-    model: &str,
-) -> oneclaw_store::Result<Option<u64>> {
-    number(connection, &format!("window/{provider_id}/{model}"))
-}
-
-/// Keeps the window the user gives a model, which goes before everything else that is said of it; `None` goes back to that.
-pub fn set_user_window(
-    transaction: &Transaction<'_>,
-    provider_id: &str,
-    model: &str,
-    window: Option<u64>,
-) -> oneclaw_store::Result<()> {
-    set_number(transaction, &format!("window/{provider_id}/{model}"), window)
-}
-
-/// Keeps the window a user leaves in the form of a model: it is the user's own word only where it is not what was known
-/// already.
-pub fn keep_user_window(
-    transaction: &Transaction<'_>,
-    provider_id: &str,
-    model: &str,
-    window: Option<u64>,
-) -> oneclaw_store::Result<()> {
-    if user_window(transaction, provider_id, model)? == window {
-        return Ok(());
-    }
-    set_user_window(transaction, provider_id, model, None)?;
-    let provider = catalogue::provider(transaction, provider_id)?;
-    let known = known_limits(transaction, &provider, model)?.window;
-    set_user_window(transaction, provider_id, model, window.filter(|window| Some(*window) != known))
-}
-
-/// Keeps the longest reply a user leaves in the form of a model, by the rule of [`keep_user_window`].
-pub fn keep_user_max_output(
-    transaction: &Transaction<'_>,
-    provider_id: &str,
-    model: &str,
-    max_output: Option<u64>,
-) -> oneclaw_store::Result<()> {
-    if user_max_output(transaction, provider_id, model)? == max_output {
-        return Ok(());
-    }
-    set_max_output(transaction, provider_id, model, None)?;
-    let provider = catalogue::provider(transaction, provider_id)?;
-    let known = known_limits(transaction, &provider, model)?.max_output;
-    set_max_output(transaction, provider_id, model, max_output.filter(|tokens| Some(*tokens) != known))
-}
-
-/// The longest reply the user has given a model. The original schema has no column for it, so it stands among the settings.
-pub fn user_max_output(
-    connection: &Connection,
-    provider_id: &str,
-    model: &str,
-) -> oneclaw_store::Result<Option<u64>> {
-    number(connection, &format!("max_output/{provider_id}/{model}"))
-}
-
-/// Keeps the longest reply of a model; `None` goes back to what is known of it.
-pub fn set_max_output(
-    transaction: &Transaction<'_>,
-    provider_id: &str,
-    model: &str,
-    max_output: Option<u64>,
-) -> oneclaw_store::Result<()> {
-    set_number(transaction, &format!("max_output/{provider_id}/{model}"), max_output)
-}
-
-fn number(connection: &Connection, key: &str) -> oneclaw_store::Result<Option<u64>> {
-    let kept = settings::get(connection, key)?;
-    Ok(kept.and_then(|text| text.parse().ok()).filter(|n| *n > 0))
-}
-
-fn set_number(transaction: &Transaction<'_>, key: &str, number: Option<u64>) -> oneclaw_store::Result<()> {
-    match number {
-        Some(number) => settings::set(transaction, key, &number.to_string()),
-        None => settings::remove(transaction, key),
-    }
 }
 
 async fn first_with_key(core: &Arc<Core>) -> Result<Target, Failure> {

@@ -138,6 +138,9 @@ pub enum ThinkingType {
 }
 
 impl ThinkingType {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Enabled, Self::Adaptive, Self::BetweenTools, Self::Disabled];
+
     /// The word of the protocol.
     pub fn word(self) -> &'static str {
         match self {

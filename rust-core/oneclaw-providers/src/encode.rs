@@ -132,6 +132,9 @@ pub(crate) fn picture<'a>(file: &'a Attachment, types: &[&str]) -> Option<&'a st
     types.contains(&file.mime.as_str()).then_some(data)
 }
 
+/// Stands for a message without a word or picture, which services refuse.
+pub(crate) const BLANK: &str = "(empty message)";
+
 /// Pictures that OpenAI's models see.
 pub(crate) const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

@@ -2,7 +2,7 @@
 //!
 //! Decides the dialect. What each dialect makes of the rest is decided there.
 
-use crate::{Endpoint, Mode, reasoning};
+use crate::{Endpoint, Mode, ProviderError, reasoning};
 use oneclaw_catalogue::{Ability, Facts, Reasoning, ThinkingType, Vendor, find};
 use oneclaw_model::{Dialect, Effort};
 use serde::{Deserialize, Serialize};
@@ -152,8 +152,17 @@ pub enum Unsupported {
 const LEAST_OUTPUT_CAP: u64 = 256;
 
 impl Adjustments {
+    /// What is tried after an error; `None` where nothing else can be tried.
+    pub fn after_error(&self, error: &ProviderError) -> Option<Self> {
+        match error {
+            ProviderError::Unsupported { what, .. } => self.after(what),
+            ProviderError::OutputCap { limit: Some(limit) } => self.with_max_output(*limit),
+            _ => None,
+        }
+    }
+
     /// What is tried after a longer reply was refused than the model gives; `None` where that is no news.
-    pub fn with_max_output(&self, limit: u64) -> Option<Self> {
+    fn with_max_output(&self, limit: u64) -> Option<Self> {
         let is_news = self.max_output.is_none_or(|known| limit < known) && limit >= LEAST_OUTPUT_CAP;
         is_news.then(|| Self { max_output: Some(limit), ..self.clone() })
     }

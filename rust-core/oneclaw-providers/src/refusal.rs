@@ -286,12 +286,12 @@ impl Said<'_> {
         if let Some((_, after)) = refused {
             let (_, instead) = after.split_once("use ").unwrap_or_default();
             let named = |kind: &ThinkingType| instead.contains(&format!("thinking.type.{}", kind.word()));
-            return Some(THINKING_TYPES.into_iter().filter(named).collect());
+            return Some(ThinkingType::ALL.into_iter().filter(named).collect());
         }
         // Kimi: `invalid thinking: only type=enabled is allowed for this model`.
         if let Some((_, after)) = self.text.split_once("invalid thinking: only type=") {
             let named = |kind: &ThinkingType| after.starts_with(kind.word());
-            return Some(THINKING_TYPES.into_iter().filter(named).collect());
+            return Some(ThinkingType::ALL.into_iter().filter(named).collect());
         }
         let names = ["thinking", "thinking.type"];
         let is_refused = wording::has(&["adaptive thinking is not supported"], self.text)
@@ -301,7 +301,7 @@ impl Said<'_> {
         is_refused.then(|| {
             let listed = listed(self.text);
             let named = |kind: &ThinkingType| listed.contains(&kind.word());
-            THINKING_TYPES.into_iter().filter(named).collect()
+            ThinkingType::ALL.into_iter().filter(named).collect()
         })
     }
 
@@ -323,9 +323,6 @@ impl Said<'_> {
         names.iter().any(|name| is_said(self.text, name, &VALUE)) || is_param()
     }
 }
-
-const THINKING_TYPES: [ThinkingType; 4] =
-    [ThinkingType::Enabled, ThinkingType::Adaptive, ThinkingType::BetweenTools, ThinkingType::Disabled];
 
 /// Whether the name stands in the text in one of those ways, in quotes or without.
 fn is_said(text: &str, name: &str, ways: &[(&str, &str)]) -> bool {

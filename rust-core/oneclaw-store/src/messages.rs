@@ -261,7 +261,7 @@ pub fn set_mark(transaction: &Transaction<'_>, id: &str, mark: Option<&str>) -> 
 pub fn set_measure(transaction: &Transaction<'_>, row: &Row, measure: &str) -> Result<()> {
     let changed = transaction
         .prepare_cached("UPDATE core_messages SET measure = ?2, measured_bytes = ?3 WHERE message_id = ?1")?
-        .execute((&row.id, measure, bytes(row)))?;
+        .execute((&row.id, measure, bytes(row, trace_text(row).as_deref())))?;
     if changed == 0 { Err(no_message(&row.id)) } else { Ok(()) }
 }
 
@@ -392,6 +392,7 @@ fn each<T>(
 fn one(row: &rusqlite::Row<'_>) -> Result<Stored> {
     let place = Place { created_at: row.get(14)?, nth: row.get(15)? };
     let measured_bytes = time(row, 23)?;
+    let trace = text(row, 25)?;
     let flat = Row {
         id: required(row, 0)?,
         // A kind that is not known is shown and never sent.
@@ -414,19 +415,19 @@ fn one(row: &rusqlite::Row<'_>) -> Result<Stored> {
         cache_write: count(row, 17)?,
         thinking_signature: text(row, 18)?,
         // One that cannot be read is none: the reply stays, its reasoning does not go back.
-        trace: text(row, 25)?.and_then(|json| serde_json::from_str(&json).ok()),
+        trace: trace.as_deref().and_then(|json| serde_json::from_str(json).ok()),
         attachments: vec![],
     };
-    let measure = text(row, 22)?.filter(|_| measured_bytes == Some(bytes(&flat)));
+    let measure = text(row, 22)?.filter(|_| measured_bytes == Some(bytes(&flat, trace.as_deref())));
     let state = if row.get(19)? { State::Partial } else { State::Whole };
     Ok(Stored { row: flat, place, state, pinned_at: time(row, 20)?, mark: text(row, 21)?, measure })
 }
 
-/// How long a row's texts are together.
-fn bytes(row: &Row) -> i64 {
+/// How long a row's texts are together, with its trace as it is kept.
+fn bytes(row: &Row, trace: Option<&str>) -> i64 {
     let texts =
         [&row.thinking_content, &row.thinking_signature, &row.tool_name, &row.tool_input, &row.tool_output];
-    let trace = trace_text(row).map_or(0, |text| text.len());
+    let trace = trace.map_or(0, str::len);
     let sum = row.content.len() + trace + texts.into_iter().flatten().map(String::len).sum::<usize>();
     i64::try_from(sum).unwrap_or(i64::MAX)
 }

@@ -76,7 +76,7 @@ fn anthropic_model(entry: &Value) -> Option<ListedModel> {
     let is_supported = |pointer: String| flag(entry, &[pointer.as_str()]) == Some(true);
     let words = Effort::ALL.map(Effort::word);
     let taken = words.into_iter().filter(|word| is_supported(format!("/capabilities/effort/{word}")));
-    let thinking_types: Vec<ThinkingType> = THINKING_TYPES
+    let thinking_types: Vec<ThinkingType> = ThinkingType::ALL
         .into_iter()
         .filter(|kind| is_supported(format!("/capabilities/thinking/types/{}", kind.word())))
         .collect();
@@ -93,9 +93,6 @@ fn anthropic_model(entry: &Value) -> Option<ListedModel> {
         ..ListedModel::new(text(entry, "id")?)
     })
 }
-
-const THINKING_TYPES: [ThinkingType; 4] =
-    [ThinkingType::Enabled, ThinkingType::Adaptive, ThinkingType::BetweenTools, ThinkingType::Disabled];
 
 /// A part of Gemini's list: the models that can be talked to.
 pub fn gemini(list: &Value) -> Page {

@@ -18,9 +18,6 @@ const RESULT_PICTURES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 /// Stands where a signature is wanted and there is none, as after a switch of models; the service's own word for it.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Stands for a message without a word or picture: the first turn has to be the user's.
-const BLANK: &str = "(empty message)";
-
 pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encoded {
     let model = profile.model.as_str();
     let mut body = Map::new();
@@ -180,7 +177,7 @@ fn user_parts(text: &str, attachments: &[Attachment], sees: bool) -> Vec<Value> 
     let first = (!text.is_empty()).then(|| json!({"text": text}));
     let mut parts: Vec<Value> = first.into_iter().chain(attachments.iter().filter_map(picture)).collect();
     if parts.is_empty() {
-        parts.push(json!({"text": BLANK}));
+        parts.push(json!({"text": encode::BLANK}));
     }
     parts
 }

@@ -13,12 +13,6 @@ use serde_json::{Map, Value, json};
 /// The output limit where the request names none; the service wants one, and every model can give this much.
 pub const DEFAULT_MAX_TOKENS: u64 = 4_096;
 
-/// Pictures the service takes.
-const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-/// Stands for a message of white space, which the service refuses.
-const BLANK: &str = "(empty message)";
-
 /// The user's line after a conversation that ends with the assistant, for models that refuse such a one.
 const GOES_ON: &str = "(The conversation goes on.)";
 
@@ -146,7 +140,7 @@ fn text_block(text: &str) -> Value {
 }
 
 fn picture_block(file: &Attachment) -> Option<Value> {
-    let data = encode::picture(file, &PICTURES)?;
+    let data = encode::picture(file, &encode::PICTURES)?;
     Some(json!({"type": "image", "source": {"type": "base64", "media_type": file.mime, "data": data}}))
 }
 
@@ -164,7 +158,7 @@ fn user_blocks(text: &str, attachments: &[Attachment], sees: bool) -> Vec<Value>
         blocks.push(text_block(&text));
     }
     if blocks.is_empty() {
-        blocks.push(text_block(BLANK));
+        blocks.push(text_block(encode::BLANK));
     }
     blocks
 }
