@@ -53,7 +53,7 @@ impl Live {
                     Ok(Read { standing, carried, pins, rows, notes: engine::notes(connection, &id)? })
                 })?;
                 let unmeasured: Vec<&Row> =
-                    read.rows.iter().filter(|s| s.measure.is_none()).map(|s| &s.row).collect();
+                    read.rows.iter().filter(|s| kept_measure(s).is_none()).map(|s| &s.row).collect();
                 if !unmeasured.is_empty() {
                     store.write(|t| unmeasured.iter().try_for_each(|row| keep_measure(t, row)))?;
                 }
@@ -217,9 +217,14 @@ pub(crate) fn keep_measure(transaction: &Transaction<'_>, row: &Row) -> oneclaw_
     }
 }
 
+/// What was kept of a row's size, if this version can use it.
+fn kept_measure(stored: &Stored) -> Option<RowMeasure> {
+    serde_json::from_str::<RowMeasure>(stored.measure.as_deref()?).ok()?.kept()
+}
+
 /// A row ready for planning.
 pub(crate) fn measured(stored: Stored) -> MeasuredRow {
-    let kept = stored.measure.as_deref().and_then(|text| serde_json::from_str::<RowMeasure>(text).ok());
+    let kept = kept_measure(&stored);
     let message = stored.row.into_message();
     let measure = kept.unwrap_or_else(|| RowMeasure::of(&message));
     MeasuredRow { message, measure, pinned: stored.pinned_at.is_some() }

@@ -5,7 +5,9 @@
 
 mod support;
 
-use oneclaw_context::estimate::{Calibration, EstimatorState, MeasuredRow, Tariff, text::measure};
+use oneclaw_context::estimate::{
+    Calibration, EstimatorState, MeasuredRow, Tariff, Vocabulary, text::measure,
+};
 use oneclaw_context::policy::ONECLAW;
 use oneclaw_context::summary::fact_block::Facts;
 use oneclaw_context::summary::{digest::digest, facts};
@@ -64,7 +66,7 @@ fn texts() -> Vec<Case> {
         ("base64", "aGVsbG8gd29ybGQhIHRoaXMgaXMgYSBsb25nIGxpbmU"),
     ];
     let works: [Work; 4] = [
-        ("estimate", |text| measure(text).upper_milli as usize),
+        ("estimate", |text| measure(text).upper_milli(Vocabulary::O200k) as usize),
         ("facts", |text| facts::find(text).len()),
         ("facts in data", |text| facts::find_in_data(text).len()),
         ("escape", |text| escape(text).len()),

@@ -1,8 +1,9 @@
 //! How many tokens a text, a row or a request costs: a pair, what to expect and what it will hardly exceed.
 //!
 //! Decisions are made on `upper`, people are shown `expected`. The best number is a provider's own report on a
-//! request that is a prefix of this one ([`anchor`]); the rest is estimated by content ([`text`]), priced by the
-//! provider's habits ([`tariff`]) and corrected by what reports showed so far ([`calibration`]).
+//! request that is a prefix of this one ([`anchor`]); the rest is estimated by content ([`text`]) for the model's family of
+//! vocabularies ([`vocabulary`]), with what its service adds ([`tariff`]), and corrected by what reports showed so far
+//! ([`calibration`]).
 
 pub mod anchor;
 pub mod calibration;
@@ -10,11 +11,13 @@ pub mod image;
 pub mod row;
 pub mod tariff;
 pub mod text;
+pub mod vocabulary;
 
 pub use anchor::Anchor;
 pub use calibration::Calibration;
 pub use row::{MeasuredRow, RowMeasure};
 pub use tariff::Tariff;
+pub use vocabulary::Vocabulary;
 
 use crate::truncate::utf16_len;
 use oneclaw_model::Row;

@@ -5,30 +5,40 @@ use super::{Cost, Tariff};
 use oneclaw_model::{Body, Message, Piece, Trace};
 use serde::{Deserialize, Serialize};
 
-/// What a row's texts cost on any model; the caller may keep it beside the row.
+/// What a row's texts cost in any vocabulary; the caller may keep it beside the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowMeasure {
+    /// Which tables it was measured with; see [`RowMeasure::kept`].
+    #[serde(default)]
+    tables: u32,
     /// The text that is always sent: content, call or output.
     pub text: TextMeasure,
     /// Reasoning and signature, sent only while their turn is open.
+    #[serde(default, skip_serializing_if = "TextMeasure::is_empty")]
     pub thinking: TextMeasure,
 }
 
+/// Changes whenever texts are measured otherwise than before.
+const TABLES: u32 = 2;
+
 impl RowMeasure {
+    /// What was kept beside a row, if it was measured as rows are measured now.
+    pub fn kept(self) -> Option<Self> {
+        (self.tables == TABLES).then_some(self)
+    }
+
     /// Measures a row.
     pub fn of(message: &Message) -> Self {
-        match &message.body {
-            Body::User { text, .. } => Self { text: measure(text), ..Self::default() },
-            Body::Assistant { text, trace, .. } => {
-                Self { text: measure(text), thinking: trace.as_ref().map(of_trace).unwrap_or_default() }
+        let (text, thinking) = match &message.body {
+            Body::User { text, .. } => (measure(text), None),
+            Body::Assistant { text, trace, .. } => (measure(text), trace.as_ref().map(of_trace)),
+            Body::ToolCall { name, arguments, signature, .. } => {
+                ([name.as_str(), arguments].into_iter().map(measure).sum(), signature.as_deref().map(measure))
             }
-            Body::ToolCall { name, arguments, signature, .. } => Self {
-                text: [name.as_str(), arguments].into_iter().map(measure).sum(),
-                thinking: signature.as_deref().map(measure).unwrap_or_default(),
-            },
-            Body::ToolResult { output, .. } => Self { text: measure(output), ..Self::default() },
-            Body::Error { .. } | Body::System { .. } => Self::default(),
-        }
+            Body::ToolResult { output, .. } => (measure(output), None),
+            Body::Error { .. } | Body::System { .. } => (TextMeasure::default(), None),
+        };
+        Self { tables: TABLES, text, thinking: thinking.unwrap_or_default() }
     }
 }
 
@@ -52,15 +62,10 @@ fn of_trace(trace: &Trace) -> TextMeasure {
         let texts: TextMeasure = thinking.texts().into_iter().map(measure).sum();
         (count + 1, [sum, texts].into_iter().sum())
     });
-    let counted =
-        trace.reasoning_tokens.filter(|tokens| count > 0 && *tokens > 0).map(|tokens| TextMeasure {
-            expected_milli: tokens.saturating_mul(1_000),
-            upper_milli: tokens
-                .saturating_add(tokens / 10)
-                .saturating_add(BLOCK_TOKENS * count)
-                .saturating_mul(1_000),
-            digits: 0,
-        });
+    let counted = trace.reasoning_tokens.filter(|tokens| count > 0 && *tokens > 0).map(|tokens| {
+        let upper = tokens.saturating_add(tokens / 10).saturating_add(BLOCK_TOKENS * count);
+        TextMeasure::known(tokens, upper)
+    });
     [counted.unwrap_or(measured), signed].into_iter().sum()
 }
 

@@ -1,10 +1,8 @@
-//! What a provider adds to the bare texts: message and tool overheads, its tokenizer's leaning, its pixel rule.
-//!
-//! The text classes are fitted to OpenAI's tokenizers. For the others the factors are priors, on the safe side,
-//! until usage reports correct them ([`super::Calibration`]): no tokenizer of theirs is public.
+//! What a model makes of a text: by its family of vocabularies, with what its service adds for messages and tools, its pixel
+//! rule, and what its reports taught ([`super::Calibration`]).
 
 use super::text::TextMeasure;
-use super::{Calibration, Cost, Estimate, image};
+use super::{Calibration, Cost, Estimate, Vocabulary, image};
 use oneclaw_model::{Attachment, ModelId, ProviderKind};
 
 /// The price list for one model.
@@ -13,10 +11,7 @@ pub struct Tariff {
     provider: Option<ProviderKind>,
     model: String,
     calibration: Calibration,
-    /// Thousandths of the fitted size: likely and upper.
-    lean: (u64, u64),
-    /// Many tokenizers spend a token on every digit, OpenAI's one on three.
-    digit_by_digit: bool,
+    vocabulary: Vocabulary,
     /// Added once when tools are offered.
     tools: Cost,
     /// Whether the model sees no pictures, so that only their labels are sent.
@@ -40,13 +35,13 @@ impl Tariff {
         // A router's name for a model has the vendor before it.
         let model = model.map_or("", |m| m.as_str().rsplit('/').next().unwrap_or_default()).to_owned();
         let provider = provider.or_else(|| ProviderKind::of_model(&model));
-        let (lean, digit_by_digit, tools) = match provider {
-            Some(ProviderKind::OpenAi) => ((1_000, 1_000), false, Cost::tokens(4, 16)),
-            Some(ProviderKind::Anthropic) => ((1_150, 1_250), false, Cost::tokens(346, 420)),
-            Some(ProviderKind::Gemini) => ((1_000, 1_050), true, Cost::tokens(4, 64)),
-            None => ((1_000, 1_100), true, Cost::tokens(4, 64)),
+        let tools = match provider {
+            Some(ProviderKind::OpenAi) => Cost::tokens(4, 16),
+            Some(ProviderKind::Anthropic) => Cost::tokens(346, 420),
+            Some(ProviderKind::Gemini) | None => Cost::tokens(4, 64),
         };
-        Self { provider, model, calibration, lean, digit_by_digit, tools, is_blind: false }
+        let vocabulary = Vocabulary::of(&model, provider);
+        Self { provider, model, calibration, vocabulary, tools, is_blind: false }
     }
 
     /// The price list of the same model if it sees no pictures.
@@ -54,10 +49,17 @@ impl Tariff {
         Self { is_blind, ..self }
     }
 
+    /// The family of vocabularies its texts are measured by.
+    pub fn vocabulary(&self) -> Vocabulary {
+        self.vocabulary
+    }
+
     /// A text that was measured.
     pub fn text(&self, measure: TextMeasure) -> Cost {
-        let upper = measure.upper_milli + if self.digit_by_digit { measure.digits * 667 } else { 0 };
-        Cost { expected: measure.expected_milli * self.lean.0 / 1_000, upper: upper * self.lean.1 / 1_000 }
+        Cost {
+            expected: measure.expected_milli(self.vocabulary),
+            upper: measure.upper_milli(self.vocabulary),
+        }
     }
 
     /// What was attached: pictures by their pixels, other files by their label.

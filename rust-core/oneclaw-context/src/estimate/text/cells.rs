@@ -1,0 +1,464 @@
+//! Which cell of the tables a character belongs to: by what it is, and by what stands before it.
+//!
+//! Vocabularies of byte pairs cut a text where neighbours rarely meet. The walker goes over the characters once and sorts
+//! each into a cell of characters that such vocabularies treat alike; how many tokens start at a character of a cell is
+//! counted for each vocabulary (`densities.rs`). Decides nothing about sizes.
+
+use super::characters::{RARITY, RARITY_CYR, SINGLE, TRIGRAMS, TWO};
+
+/// Kinds of neighbouring characters: lower, upper, digit, space, tab, newline, other control characters, 32
+/// punctuation marks, then those below.
+const KINDS: usize = 44;
+const CONTROL: usize = 6;
+const FOREIGN: usize = 39;
+const ACCENTED: usize = 40;
+const CYRILLIC: usize = 41;
+const ACCENTED_RARE: usize = 42;
+const START: usize = 43;
+/// How densely the text is cut around its last letters (`TRIGRAMS`), averaged over about 32 of them, 256 to a level: where a
+/// text starts, and the bounds of the grades.
+const NEUTRAL: u32 = 500;
+const GRADES: usize = 6;
+const GRADE_BOUNDS: [u32; GRADES - 1] = [330, 480, 660, 880, 1_120];
+/// Any letter with an accent, in `TRIGRAMS`.
+const ACCENT: usize = 26;
+/// How many lengths of runs of one character are told apart.
+const RUN_LENGTHS: usize = 7;
+/// How many places of digits in a number are told apart.
+const DIGIT_PLACES: usize = 12;
+/// How many groups of characters `script` knows.
+const SCRIPT_GROUPS: usize = 64;
+/// The group of characters that belong to none.
+const UNKNOWN_SCRIPT: usize = SCRIPT_GROUPS - 1;
+/// Where each group of cells starts.
+const LETTERS: usize = 0;
+const CYR: usize = LETTERS + 288 * GRADES * 3;
+const RUNS: usize = CYR + 288;
+const SCRIPTS: usize = RUNS + KINDS * RUN_LENGTHS;
+const DIGITS: usize = SCRIPTS + SCRIPT_GROUPS * 4;
+const PAIRS: usize = DIGITS + DIGIT_PLACES;
+/// How many cells there are.
+pub const CELLS: usize = PAIRS + KINDS * KINDS;
+
+/// Kinds of cells that differ in how far a single text strays from the average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Sort {
+    /// Latin letters where vocabularies know the words best, as in English and code.
+    Latin0,
+    /// Latin letters, second grade.
+    Latin1,
+    /// Latin letters, third grade.
+    Latin2,
+    /// Latin letters, fourth grade.
+    Latin3,
+    /// Latin letters, fifth grade.
+    Latin4,
+    /// Latin letters where vocabularies know hardly a word.
+    Latin5,
+    /// Digits.
+    Digit,
+    /// Blanks, tabs and line ends.
+    Blank,
+    /// Punctuation and control characters of ASCII.
+    Mark,
+    /// Letters with accents, and what follows them.
+    Accented,
+    /// Cyrillic.
+    Cyrillic,
+    /// Greek, Hebrew, Arabic, Armenian, Georgian.
+    Western,
+    /// Scripts of India.
+    Indic,
+    /// Thai, Lao, Khmer, Burmese, Tibetan, Ethiopic.
+    Eastern,
+    /// Chinese characters that are common.
+    Han,
+    /// Chinese characters that are not.
+    HanRare,
+    /// Kana and their punctuation.
+    Kana,
+    /// Korean.
+    Hangul,
+    /// Pictures, symbols, lines.
+    Symbol,
+    /// Everything else: no vocabulary is known to have it.
+    Rare,
+}
+
+/// The sort of a cell.
+pub const fn sort_of(cell: usize) -> Sort {
+    if cell < CYR {
+        return match (cell / 3) % GRADES {
+            0 => Sort::Latin0,
+            1 => Sort::Latin1,
+            2 => Sort::Latin2,
+            3 => Sort::Latin3,
+            4 => Sort::Latin4,
+            _ => Sort::Latin5,
+        };
+    }
+    if cell < RUNS {
+        return Sort::Cyrillic;
+    }
+    if cell < SCRIPTS {
+        // Few vocabularies know a letter or a control character many times in a row.
+        let kind = (cell - RUNS) / RUN_LENGTHS;
+        return match sort_of_kind(kind) {
+            Sort::Mark if kind == CONTROL => Sort::Rare,
+            Sort::Latin0 | Sort::Accented | Sort::Cyrillic => Sort::Rare,
+            other => other,
+        };
+    }
+    if cell < DIGITS {
+        return sort_of_script((cell - SCRIPTS) / 4);
+    }
+    if cell < PAIRS {
+        return Sort::Digit;
+    }
+    let (before, kind) = ((cell - PAIRS) / KINDS, (cell - PAIRS) % KINDS);
+    match sort_of_kind(kind) {
+        Sort::Latin0 if before == ACCENTED || before == ACCENTED_RARE => Sort::Accented,
+        other => other,
+    }
+}
+
+const fn sort_of_kind(kind: usize) -> Sort {
+    match kind {
+        0 | 1 => Sort::Latin0,
+        2 => Sort::Digit,
+        3..=5 => Sort::Blank,
+        FOREIGN | ACCENTED_RARE => Sort::Rare,
+        ACCENTED => Sort::Accented,
+        CYRILLIC => Sort::Cyrillic,
+        _ => Sort::Mark,
+    }
+}
+
+const fn sort_of_script(group: usize) -> Sort {
+    match group {
+        0..=1 | 50 => Sort::Accented,
+        2..=9 => Sort::Western,
+        10..=20 => Sort::Indic,
+        21..=27 => Sort::Eastern,
+        30 | 33 => Sort::Han,
+        31 | 32 => Sort::HanRare,
+        34..=37 => Sort::Kana,
+        38..=39 => Sort::Hangul,
+        40..=49 => Sort::Symbol,
+        51 => Sort::Cyrillic,
+        _ => Sort::Rare,
+    }
+}
+
+/// The kind of an ASCII character.
+const fn ascii_kind(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        b' ' => 3,
+        b'\t' => 4,
+        b'\n' => 5,
+        0..=31 | 127.. => 6,
+        33..=47 => byte - 33 + 7,
+        58..=64 => byte - 58 + 22,
+        91..=96 => byte - 91 + 29,
+        _ => byte - 123 + 35,
+    }
+}
+
+/// `ascii_kind` of every ASCII character.
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler only")]
+const KIND_OF: [u8; 128] = {
+    let mut kinds = [0; 128];
+    let mut at = 0;
+    while at < 128 {
+        kinds[at] = ascii_kind(at as u8);
+        at += 1;
+    }
+    kinds
+};
+
+/// How common a character is, by the tokens that OpenAI's vocabularies need for it: 1 to 4.
+fn rarity_of(ch: char) -> u32 {
+    let code = ch as u32;
+    let (block, bit) = ((code >> 6) as usize, code & 63);
+    if SINGLE.get(block).is_some_and(|bits| bits >> bit & 1 == 1) {
+        return 1;
+    }
+    match code {
+        0..=0x7ff => 2,
+        0x800..=0xffff => {
+            let two = TWO.get(block >> 6).is_some_and(|bits| bits >> (block & 63) & 1 == 1);
+            if two { 2 } else { 3 }
+        }
+        0x1d000..=0x1dfff | 0x1f000..=0x1ffff => 3,
+        _ => 4,
+    }
+}
+
+/// The group of a character that is neither ASCII nor a Latin letter nor common Cyrillic.
+fn script(code: u32, rarity: u32) -> usize {
+    match code {
+        0x80..=0x9f => UNKNOWN_SCRIPT,
+        // Marks that are put over other letters, and letters of phonetics.
+        0x300..=0x36f => 0,
+        0x250..=0x2ff => 1,
+        0x370..=0x3ff => 2,
+        0x1f00..=0x1fff => 3,
+        // Digits of other scripts.
+        0x660..=0x669 | 0x6f0..=0x6f9 | 0x966..=0x96f | 0x9e6..=0x9ef | 0xe50..=0xe59 => 27,
+        0x590..=0x5ff => 4,
+        0x600..=0x6ff if rarity == 1 => 5,
+        0x600..=0x6ff => 6,
+        0x750..=0x77f | 0xfb50..=0xfdef | 0xfe70..=0xfeff => 7,
+        0x530..=0x58f => 8,
+        0x10a0..=0x10ff | 0x1c90..=0x1cbf => 9,
+        0x900..=0x97f => 10,
+        0x980..=0x9ff => 11,
+        0xa00..=0xa7f => 12,
+        0xa80..=0xaff => 13,
+        0xb00..=0xb7f => 14,
+        0xb80..=0xbff => 15,
+        0xc00..=0xc7f => 16,
+        0xc80..=0xcff => 17,
+        0xd00..=0xd7f => 18,
+        0xd80..=0xdff => 19,
+        0x1c50..=0x1c7f | 0xabc0..=0xabff => 20,
+        0xe00..=0xe7f => 21,
+        0xe80..=0xeff => 22,
+        0x1780..=0x17ff => 23,
+        0x1000..=0x109f => 24,
+        0xf00..=0xfff => 25,
+        0x1200..=0x139f => 26,
+        0x4e00..=0x9fff => match rarity {
+            1 => 30,
+            2 => 31,
+            _ => 32,
+        },
+        0x3000..=0x303f => 33,
+        0x3040..=0x309f => 34,
+        0x30a0..=0x30ff if rarity == 1 => 35,
+        0x30a0..=0x30ff => 36,
+        0xff00..=0xffef => 37,
+        0xac00..=0xd7a3 if rarity == 1 => 38,
+        0xac00..=0xd7a3 => 39,
+        0x2500..=0x257f => 40,
+        0x2580..=0x25ff => 41,
+        0x2000..=0x200a | 0x2010..=0x206f if rarity == 1 => 42,
+        0x200b..=0x200f | 0xfe00..=0xfe0f => 43,
+        0x80..=0xbf | 0x20a0..=0x214f if rarity == 1 => 44,
+        0x2000..=0x24ff => 45,
+        0x2600..=0x27bf => 46,
+        0x27c0..=0x2bff => 47,
+        0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff => 48,
+        0x1f000..=0x1ffff => 49,
+        0x80..=0xbf => 50,
+        0x460..=0x52f => 51,
+        0x1d000..=0x1dfff => 52,
+        0x13a0..=0x13ff => 53,
+        0x1400..=0x167f => 54,
+        0x1800..=0x18af => 55,
+        0x2c00..=0x2dff => 56,
+        0x3100..=0x33ff => 57,
+        0x3400..=0x4dbf => 58,
+        0xa000..=0xa4cf => 59,
+        0xe000..=0xf8ff => 60,
+        0x20000..=0x3ffff => 61,
+        0x10000..=0x10fff | 0x16800..=0x16fff => 62,
+        _ => UNKNOWN_SCRIPT,
+    }
+}
+
+/// Whether characters of two groups stand side by side in no ordinary text.
+fn is_jumble(group: usize, before: usize) -> bool {
+    let (sort, before) = (sort_of_script(group), sort_of_script(before));
+    let goes_with_any = |sort: Sort| {
+        matches!(sort, Sort::Symbol | Sort::Accented | Sort::Han | Sort::HanRare | Sort::Kana | Sort::Rare)
+    };
+    sort as usize != before as usize && !goes_with_any(sort) && !goes_with_any(before)
+}
+
+/// How many of the steps a value has reached.
+#[inline(always)]
+fn grade<const N: usize>(value: u32, steps: [u32; N]) -> usize {
+    steps.into_iter().map(|step| usize::from(value >= step)).sum()
+}
+
+/// What has to be remembered between two characters.
+#[derive(Debug, Clone, Copy)]
+pub struct Walker {
+    kind: usize,
+    last: char,
+    /// The last letter, and the two before it as an index into `TRIGRAMS`, as far as they stand in one word.
+    letter: usize,
+    trigram: usize,
+    word: u32,
+    rarity: u32,
+    pos: u32,
+    strange: u32,
+    density: u32,
+    run: u32,
+    digits: usize,
+    script: usize,
+}
+
+impl Default for Walker {
+    fn default() -> Self {
+        Self {
+            kind: START,
+            last: '\0',
+            letter: 0,
+            trigram: 0,
+            word: 0,
+            rarity: 0,
+            pos: 0,
+            strange: 0,
+            density: NEUTRAL,
+            run: 0,
+            digits: 0,
+            script: usize::MAX,
+        }
+    }
+}
+
+impl Walker {
+    /// The cell of the next character.
+    #[inline(always)]
+    pub fn step(&mut self, ch: char) -> usize {
+        self.run = if ch == self.last { self.run.saturating_add(1) } else { 0 };
+        self.last = ch;
+        let code = ch as u32;
+        if let Some(&kind) = KIND_OF.get(code as usize) {
+            self.ascii(code as usize, kind as usize)
+        } else {
+            self.wide(ch)
+        }
+    }
+
+    #[inline(always)]
+    fn ascii(&mut self, code: usize, kind: usize) -> usize {
+        let before = self.kind;
+        self.kind = kind;
+        if kind < 2 {
+            let letter = code & 31;
+            let from = self.letter;
+            self.letter = letter;
+            self.spell(letter - 1, before);
+            if before < 2 {
+                let rarity = u32::from(RARITY.get((from * 32 + letter) & 1023).copied().unwrap_or(7));
+                let case = before + kind;
+                let dense = grade(self.density, GRADE_BOUNDS);
+                let cell =
+                    LETTERS + (self.letters(rarity, before == 0 && kind == 1) * GRADES + dense) * 3 + case;
+                return if self.run >= 2 { self.run_cell(kind) } else { cell };
+            }
+            self.pos = 0;
+            self.rarity = 0;
+        } else if kind == 2 {
+            if before == 2 {
+                let place = self.digits;
+                // Numbers are cut in threes, where they are cut regularly at all.
+                self.digits = if place + 1 == DIGIT_PLACES { DIGIT_PLACES - 3 } else { place + 1 };
+                return DIGITS + place;
+            }
+            self.digits = 0;
+            if before < 2 {
+                self.strange = (self.strange + 48).min(400);
+            }
+        } else if self.run > 0 || (kind == CONTROL && before == CONTROL) {
+            return self.run_cell(kind);
+        }
+        PAIRS + before * KINDS + kind
+    }
+
+    /// Takes a Latin letter, a to z or [`ACCENT`], for what is known of three in a row.
+    #[inline(always)]
+    fn spell(&mut self, letter: usize, before: usize) {
+        let goes_on = before < 2 || before == ACCENTED || before == ACCENTED_RARE;
+        self.word = if goes_on { self.word.saturating_add(1) } else { 0 };
+        self.trigram = (self.trigram % (27 * 27)) * 27 + letter;
+        if self.word >= 2 {
+            let level = u32::from(TRIGRAMS.get(self.trigram).copied().unwrap_or(9));
+            self.density = self.density - self.density / 32 + level * 8;
+        }
+    }
+
+    /// Moves on inside a word; what is returned counts rarity, rarity before, position and strangeness.
+    #[inline(always)]
+    fn letters(&mut self, rarity: u32, camel: bool) -> usize {
+        let strange = grade(self.strange, [50, 110]);
+        self.strange = self.strange - self.strange / 8 + rarity * 4 + u32::from(camel) * 16;
+        let pos = grade(self.pos, [1, 3, 6]);
+        self.pos = self.pos.saturating_add(1) * u32::from(!camel);
+        let previous = grade(self.rarity, [2, 4]);
+        self.rarity = rarity;
+        ((rarity as usize * 3 + previous) * 4 + pos) * 3 + strange
+    }
+
+    fn run_cell(&self, kind: usize) -> usize {
+        let length = match self.run {
+            0..=1 => 0,
+            2 => 1,
+            3 => 2,
+            4..=7 => 3,
+            8..=15 => 4,
+            16..=31 => 5,
+            _ => 6,
+        };
+        RUNS + kind * RUN_LENGTHS + length
+    }
+
+    #[inline(never)]
+    fn wide(&mut self, ch: char) -> usize {
+        let code = ch as u32;
+        let before = self.kind;
+        let rarity = rarity_of(ch);
+        if matches!(code, 0xc0..=0x24f | 0x1e00..=0x1eff) {
+            self.spell(ACCENT, before);
+            self.kind = if rarity == 1 { ACCENTED } else { ACCENTED_RARE };
+            if self.run >= 2 {
+                return self.run_cell(self.kind);
+            }
+            return PAIRS + before * KINDS + self.kind;
+        }
+        if matches!(code, 0x400..=0x45f) {
+            let letter = (code & 31) as usize;
+            let from = self.letter;
+            self.letter = letter;
+            self.kind = CYRILLIC;
+            if before == CYRILLIC {
+                let pair = u32::from(RARITY_CYR.get(from * 32 + letter).copied().unwrap_or(7));
+                let cell = CYR + self.letters(pair, false);
+                return if self.run >= 2 { self.run_cell(CYRILLIC) } else { cell };
+            }
+            self.pos = 0;
+            self.rarity = 0;
+            return PAIRS + before * KINDS + CYRILLIC;
+        }
+        let script = script(code, rarity);
+        // Letters of one script amid those of another are in no vocabulary together, and the same one again and again is in
+        // few; lines are drawn so.
+        let is_again = self.run >= 2 && !matches!(script, 40..=42);
+        if is_again || (before == FOREIGN && is_jumble(script, self.script)) {
+            self.script = script;
+            self.pos = 0;
+            return SCRIPTS + UNKNOWN_SCRIPT * 4 + 3;
+        }
+        if before != FOREIGN || script != self.script {
+            self.pos = 0;
+        } else {
+            self.pos = self.pos.saturating_add(1);
+        }
+        self.kind = FOREIGN;
+        self.script = script;
+        let pos = match self.pos {
+            0 => 0,
+            1 => 1,
+            2..=3 => 2,
+            _ => 3,
+        };
+        SCRIPTS + script.min(SCRIPT_GROUPS - 1) * 4 + pos
+    }
+}
