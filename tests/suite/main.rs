@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
 mod agent;
+mod counting;
 mod demo;
 mod documents;
 mod encode;
 mod errors;
 mod estimation;
+mod estimation_calibrated;
 mod estimation_text;
+mod estimation_usage;
 mod feat011;
 mod forging;
 mod fuzz;
@@ -23,6 +26,7 @@ mod properties;
 mod replay;
 mod rfc011;
 mod services;
+mod short_reply;
 mod store;
 mod store_catalogue;
 mod store_concurrent;
