@@ -232,6 +232,7 @@ fn faults() -> Vec<Fault> {
         Fault::NoUsage,
         Fault::Refusal,
         Fault::Redirect(format!("http://{KEY}.example/{KEY}?key={KEY}")),
+        Fault::Endless,
     ];
     for fault in &all {
         match fault {
@@ -241,7 +242,7 @@ fn faults() -> Vec<Fault> {
             Fault::ErrorInStream | Fault::NestedErrorInStream | Fault::FailedResponse => {}
             Fault::EmptyReply | Fault::CutByLength => {}
             Fault::ToolCallInsteadOfSummary | Fault::SilentTruncation | Fault::NoUsage => {}
-            Fault::Refusal | Fault::Redirect(_) => {}
+            Fault::Refusal | Fault::Redirect(_) | Fault::Endless => {}
         }
     }
     all
