@@ -219,10 +219,10 @@ impl<'p> Ours<'p> {
     }
 
     /// Whether a plan that gives up does so for the one reason there may be: instructions, tools and the newest message
-    /// exceed the hard limit by their estimate.
+    /// exceed what may be sent with a short reply by their likely size.
     fn given_up(&self, plan: &Plan, culprit: Culprit) -> Outcome {
         let least = estimates::by_content(plan, &self.state(), self.conversation.model.as_ref());
-        let is_over = plan.budget.is_some_and(|budget| least.upper > budget.hard);
+        let is_over = plan.budget.is_some_and(|budget| least.expected > budget.most);
         if culprit == Culprit::NewestMessage && is_over { Outcome::Declined } else { Outcome::Stuck }
     }
 
