@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::live::Live;
 use crate::session::{Core, Job, lock};
 use oneclaw_context::estimate::{Anchor, Estimate};
+use oneclaw_context::plan::SendReason;
 use oneclaw_context::{Decision, Moment, Plan};
 use oneclaw_model::Request;
 use oneclaw_providers::Count;
@@ -57,7 +58,7 @@ impl Counting {
             }
             let earlier = live.state.anchor.replace(anchor);
             let next = chat.plan(live, moment, None, Asked::ORDINARY);
-            if number > 0 && !matches!(next.decision, Decision::Send(_)) {
+            if number > 0 && !is_settled(&next) {
                 // The first count speaks for every form of the request, this one for the longest alone.
                 live.state.anchor = earlier;
                 break;
@@ -103,6 +104,14 @@ impl Counting {
         let anchor = Anchor::new(request, model, size);
         self.counted.push(anchor);
         Ok(Some(anchor))
+    }
+}
+
+/// Whether the request goes out as it is, and nothing is given up for that.
+fn is_settled(plan: &Plan) -> bool {
+    match plan.decision {
+        Decision::Send(reason) => !matches!(reason, SendReason::ShorterReply | SendReason::Tried),
+        Decision::Compact(_) | Decision::Irreducible { .. } => false,
     }
 }
 

@@ -236,6 +236,8 @@ async fn a_service_without_the_endpoint_is_asked_once_while_the_agent_is_open() 
         let mut setup = service.setup();
         setup.demo.counts = false;
         let mut house = setup.build(&format!("count-none-{service:?}")).await;
+        // No reply comes, so nothing is learnt that would make a count needless.
+        house.script(vec![Step::Fault(Fault::ServerError(401)); 4]);
         for _ in 0..3 {
             house.session = house.new_session().await;
             house.send(&large()).await;
@@ -243,6 +245,7 @@ async fn a_service_without_the_endpoint_is_asked_once_while_the_agent_is_open() 
         assert_eq!(house.counts().len(), service.guesses(), "{service:?}");
         // Nothing of that is in the file.
         house.restart().await;
+        house.session = house.new_session().await;
         house.send(&large()).await;
         assert_eq!(house.counts().len(), 2 * service.guesses(), "{service:?}");
     }

@@ -138,7 +138,7 @@ proptest! {
     #[test]
     fn every_size_is_read_as_it_is_written(tokens: u64, before in "[a-z]{1,8}", after: bool) {
         for counter in ALL {
-            let mut fields = vec![format!("\"{before} \": [{{}}, null]"), format!("\"{}\": {tokens}", counter.field())];
+            let mut fields = [format!("\"{before} \": [{{}}, null]"), format!("\"{}\": {tokens}", counter.field())];
             if after {
                 fields.reverse();
             }
