@@ -70,8 +70,19 @@ def anthropic_caching():
 def anthropic_models_and_counting():
     models = {model.id for model in anthropic_client.models.list()}
     assert MODEL in models, models
-    count = anthropic_client.messages.count_tokens(model=MODEL, messages=HISTORY)
-    assert count.input_tokens > 10, count
+    ask = dict(model=MODEL, system="Be kind.", messages=HISTORY, tools=ANTHROPIC_TOOLS)
+    count = anthropic_client.messages.count_tokens(**ask)
+    usage = anthropic_client.messages.create(max_tokens=500, **ask).usage
+    assert count.input_tokens == usage.input_tokens > 40, (count, usage)
+    ask = dict(model=THINKER, messages=HISTORY, thinking={"type": "adaptive"}, output_config={"effort": "low"})
+    count = anthropic_client.messages.count_tokens(**ask)
+    usage = anthropic_client.messages.create(max_tokens=500, **ask).usage
+    assert count.input_tokens == usage.input_tokens > 10, (count, usage)
+    # What says something about the reply is not taken.
+    caught(
+        anthropic.BadRequestError,
+        lambda: anthropic_client.messages.count_tokens(extra_body={"max_tokens": 10}, **ask),
+    )
 
 
 @check

@@ -94,7 +94,11 @@ def gemini_caching():
 def gemini_models_and_counting():
     models = {model.name: model for model in gemini_client.models.list()}
     assert models[f"models/{MODEL}"].input_token_limit == 8_000, models
-    assert gemini_client.models.count_tokens(model=MODEL, contents="hello there").total_tokens > 2
+    for client in (gemini_client, gemini_v1_client):
+        count = client.models.count_tokens(model=MODEL, contents=GEMINI_HISTORY).total_tokens
+        reply = client.models.generate_content(model=MODEL, contents=GEMINI_HISTORY)
+        assert count == reply.usage_metadata.prompt_token_count > 10, (count, reply)
+    caught(genai_errors.ClientError, lambda: gemini_client.models.count_tokens(model="none", contents="hi"))
 
 
 @check

@@ -97,6 +97,12 @@ def responses_counting_and_caching():
     count = openai_client.responses.input_tokens.count(model=THINKER, input=HISTORY, tools=RESPONSES_TOOLS)
     assert count.object == "response.input_tokens" and count.input_tokens > 30, count
     assert respond(input=HISTORY, tools=RESPONSES_TOOLS).usage.input_tokens == count.input_tokens
+    ask = dict(instructions="Be kind.", input=HISTORY, reasoning={"effort": "low", "summary": "auto"})
+    count = openai_client.responses.input_tokens.count(model=THINKER, **ask)
+    assert respond(**ask).usage.input_tokens == count.input_tokens, count
+    # What says something about the reply is not taken.
+    more = lambda: openai_client.responses.input_tokens.count(model=THINKER, input="hi", extra_body={"store": False})
+    assert caught(openai.BadRequestError, more).code == "unknown_parameter"
     long = [{"role": "user", "content": "tea " * 2_000}]
     first, second = respond(input=long).usage, respond(input=long).usage
     assert first.input_tokens_details.cache_write_tokens >= 1024, first

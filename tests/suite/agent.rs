@@ -3,6 +3,7 @@
 mod again;
 mod canary;
 mod chaos;
+mod counting;
 mod families;
 mod feat011;
 mod feat011_edges;

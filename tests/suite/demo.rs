@@ -3,6 +3,7 @@
 mod by_catalogue;
 mod client;
 mod continuation;
+mod counting;
 mod faults;
 mod flavours;
 mod gemini;

@@ -2,6 +2,7 @@
 //!
 //! The files in `tests/golden/encode` are compared as a whole; `UPDATE_GOLDEN=1` writes them anew.
 
+mod counting;
 mod families;
 
 use crate::golden;

@@ -3,6 +3,7 @@
 //! Times are short; the upper bounds leave room for a busy machine.
 
 mod continued;
+mod counting;
 mod ends;
 
 use oneclaw_model::{ProviderKind, Request, RequestMessage, ToolSpec, Usage};

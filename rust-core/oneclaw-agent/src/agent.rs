@@ -21,6 +21,7 @@ use oneclaw_store::messages::State;
 use oneclaw_store::queue::Queued;
 use oneclaw_store::{Connection, Store, Transaction, agents, catalogue, messages, queue, sessions};
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
@@ -59,6 +60,8 @@ impl Agent {
             limits: RwLock::new(HashMap::new()),
             effort: RwLock::new(None),
             looked_up: Mutex::default(),
+            uncounted: Mutex::default(),
+            network_failures: AtomicU64::new(0),
             sessions: Mutex::default(),
             tasks: Mutex::new(JoinSet::new()),
             closing: Stop::new(),

@@ -41,6 +41,7 @@ pub(crate) async fn complete(
                 return Ok(reply);
             }
             Err(error) => {
+                core.note_failure(&error);
                 let learnt = target.profile.learnt.after_error(&error);
                 adaptations += 1;
                 match learnt.filter(|_| adaptations <= MOST_ADAPTATIONS) {

@@ -19,7 +19,7 @@ pub struct Config {
     pub offer: Offer,
     /// How long services may take.
     pub timing: Timing,
-    /// How long a compaction may take.
+    /// How long what comes before a reply may take.
     pub patience: Patience,
     /// Hosts that may be spoken to without encryption.
     pub cleartext: Cleartext,
@@ -51,17 +51,23 @@ pub enum Offer {
     Only(Vec<String>),
 }
 
-/// How long a compaction may take.
+/// How long a compaction may take, and the count that may spare one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// A summary call without a byte.
     pub silence: Duration,
     /// All calls of one compaction together.
     pub pass: Duration,
+    /// The service's count of a request, all of it.
+    pub count: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { silence: Duration::from_secs(15), pass: Duration::from_secs(120) }
+        Self {
+            silence: Duration::from_secs(15),
+            pass: Duration::from_secs(120),
+            count: Duration::from_secs(2),
+        }
     }
 }

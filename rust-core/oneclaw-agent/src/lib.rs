@@ -8,6 +8,7 @@ mod compactor;
 mod complete;
 mod config;
 mod context;
+mod counting;
 mod event;
 mod failure;
 mod lessons;

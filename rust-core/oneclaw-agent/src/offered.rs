@@ -19,6 +19,8 @@ const LOOKUP: Duration = Duration::from_secs(3);
 
 /// How often a service is asked for that, while the agent is open.
 const MOST_LOOKUPS: u32 = 2;
+/// What is waited for, in [`ProviderError::Timeout`].
+const MODELS: &str = "the list of models";
 /// How long a service may take to list its models.
 const LISTING: Duration = Duration::from_secs(30);
 
@@ -72,8 +74,7 @@ impl Agent {
         self.check_open()?;
         let endpoint = endpoint(&self.0, provider_id).await?;
         let listing = timeout(LISTING, self.0.client.models(&endpoint)).await;
-        let too_slow =
-            || ProviderError::Timeout { what: "the list of models", after: LISTING, retry_after: None };
+        let too_slow = || ProviderError::Timeout { what: MODELS, after: LISTING, retry_after: None };
         let listed = listing.map_err(|_| too_slow())??;
         keep(&self.0, &endpoint, &listed).await?;
         let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
@@ -150,8 +151,14 @@ pub(crate) async fn look_up(core: &Arc<Core>, target: Target) -> Result<Target, 
     }
     looked_up += 1;
     lock(&core.looked_up).insert(target.endpoint.base_url.clone(), looked_up);
-    let Ok(Ok(listed)) = timeout(LOOKUP, core.client.models(&target.endpoint)).await else {
-        return Ok(target);
+    let too_slow = |_| ProviderError::Timeout { what: MODELS, after: LOOKUP, retry_after: None };
+    let listing = timeout(LOOKUP, core.client.models(&target.endpoint)).await.map_err(too_slow);
+    let listed = match listing.flatten() {
+        Ok(listed) => listed,
+        Err(error) => {
+            core.note_failure(&error);
+            return Ok(target);
+        }
     };
     keep(core, &target.endpoint, &listed).await?;
     target::of_model(core, &target.provider_id, target.model.as_str()).await

@@ -4,6 +4,7 @@
 use crate::ask::{self, Answer, Reply};
 use crate::chat::{Asked, Chat};
 use crate::compactor::{self, Order};
+use crate::counting::Counting;
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::live::{self, Live};
@@ -59,11 +60,11 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
     let turn = job.turn().await?;
     let _at_work = job.at_work();
     turn::begin(job, start).await?;
+    let mut turn_so_far = SoFar::new(job);
     let mut chat = Chat::open_to_ask(job).await?;
     let mut live = Live::load(job, &chat).await?;
     let mut moment = Moment::BeforeSend;
     let mut round = 0;
-    let mut turn_so_far = SoFar::default();
     let reply = loop {
         let reply = reply(job, &mut chat, &mut live, moment, round, &mut turn_so_far).await?;
         if reply.calls.is_empty() && !reply.is_paused {
@@ -86,12 +87,20 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
 }
 
 /// What has happened in a turn and may not happen too often.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SoFar {
     /// How often a request was sent in another form because the service did not take a part of it.
     adaptations: usize,
     /// Whether the user was told about pictures.
     told_of_pictures: bool,
+    /// What was counted.
+    counting: Counting,
+}
+
+impl SoFar {
+    fn new(job: &Job) -> Self {
+        Self { adaptations: 0, told_of_pictures: false, counting: Counting::new(&job.core) }
+    }
 }
 
 /// One reply: a request that may be sent, sent. Where the service says it is too long, what that teaches is learnt and
@@ -107,7 +116,7 @@ async fn reply(
     let mut had_overflow = false;
     let mut now = moment;
     loop {
-        let plan = ready(job, chat, live, now, round).await?;
+        let plan = ready(job, chat, live, now, round, &mut so_far.counting).await?;
         now = moment;
         warn(job, chat, live, &plan, so_far);
         let (is_news, error) = match ask::ask(job, chat, live, &plan).await? {
@@ -154,18 +163,24 @@ fn warn(job: &Job, chat: &Chat, live: &Live, plan: &Plan, so_far: &mut SoFar) {
     }
 }
 
-/// Plans, and compacts, until there is a request that may be sent.
+/// Plans, has counted what a decision hangs on, and compacts, until there is a request that may be sent.
 async fn ready(
     job: &Job,
     chat: &mut Chat,
     live: &mut Live,
     moment: Moment,
     round: u32,
+    counting: &mut Counting,
 ) -> Result<Plan, Failure> {
+    // After a refusal the service's word is known.
+    let may_count = moment != Moment::Overflow;
     let mut moment = moment;
     for _ in 0..MOST_PLANS {
         live.refresh(job, chat).await?;
-        let plan = chat.plan(live, moment, None, Asked::ORDINARY);
+        let mut plan = chat.plan(live, moment, None, Asked::ORDINARY);
+        if may_count {
+            plan = counting.settle(job, chat, live, moment, plan).await?;
+        }
         match &plan.decision {
             Decision::Send(_) => return sendable(job, chat, live, plan).await,
             Decision::Irreducible { culprit, over } => {

@@ -12,7 +12,7 @@ use crate::stop::{Stop, Why};
 use crate::tools::Registry;
 use oneclaw_context::Policy;
 use oneclaw_model::{Effort, ModelLimits};
-use oneclaw_providers::{Adjustments, Client};
+use oneclaw_providers::{Adjustments, Client, Counter, ProviderError};
 use oneclaw_store::engine::ModelAt;
 use oneclaw_store::{Connection, Store, Transaction};
 use std::collections::{HashMap, HashSet};
@@ -43,6 +43,10 @@ pub(crate) struct Core {
     pub effort: RwLock<Option<Effort>>,
     /// How often services were asked what their models hold, by their addresses.
     pub looked_up: Mutex<HashMap<String, u32>>,
+    /// Which endpoints for counting services turned out not to have, by their origins.
+    pub uncounted: Mutex<HashSet<(String, Counter)>>,
+    /// How often the way to a service failed, whichever it was.
+    pub network_failures: AtomicU64,
     pub sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub tasks: Mutex<JoinSet<()>>,
     pub closing: Stop,
@@ -68,6 +72,18 @@ impl Core {
 
     pub fn new_id(&self) -> String {
         new_id(self.surroundings.as_ref())
+    }
+
+    /// How often the way to a service has failed so far.
+    pub fn network_failures(&self) -> u64 {
+        self.network_failures.load(Ordering::SeqCst)
+    }
+
+    /// Notes an error if it is one of the way to a service: over a bad network nothing is asked that can be done without.
+    pub fn note_failure(&self, error: &ProviderError) {
+        if matches!(error, ProviderError::Network { .. } | ProviderError::Timeout { .. }) {
+            self.network_failures.fetch_add(1, Ordering::SeqCst);
+        }
     }
 
     /// What the runs of a session share.

@@ -92,6 +92,8 @@ pub struct Config {
     pub lists_sizes: bool,
     /// Which server it behaves like where chat completions are spoken.
     pub flavour: Flavour,
+    /// Whether the size of a prompt can be asked for. Otherwise the addresses for that are not there.
+    pub counts: bool,
 }
 
 impl Default for Config {
@@ -112,6 +114,7 @@ impl Default for Config {
             continue_after: CONTINUE_AFTER,
             lists_sizes: true,
             flavour: Flavour::Plain,
+            counts: true,
         }
     }
 }
@@ -131,6 +134,7 @@ impl fmt::Debug for Config {
             .field("reasoning_tokens", &self.reasoning_tokens)
             .field("continue_after", &self.continue_after)
             .field("flavour", &self.flavour)
+            .field("counts", &self.counts)
             .finish_non_exhaustive()
     }
 }

@@ -18,8 +18,6 @@ pub(crate) const TRAINED: u64 = 131_072;
 pub(crate) enum Native {
     /// A word that it is there.
     Greeting,
-    /// The size of a chat.
-    Counting,
     /// A page about models.
     Page(Page),
 }
@@ -44,12 +42,20 @@ impl Native {
             (Flavour::Ollama, &Method::GET, "/api/ps") => Some(Self::Page(Page::Ps)),
             (Flavour::Ollama, &Method::POST, "/api/show") => Some(Self::Page(Page::Show)),
             (Flavour::LlamaCpp, &Method::GET, "/props") => Some(Self::Page(Page::Props)),
-            (Flavour::LlamaCpp, &Method::POST, "/v1/chat/completions/input_tokens") => Some(Self::Counting),
-            (Flavour::Vllm, &Method::POST, "/tokenize") => Some(Self::Counting),
             (Flavour::LmStudio, &Method::GET, "/api/v1/models") => Some(Self::Page(Page::Models)),
             _ => None,
         }
     }
+}
+
+/// Whether the size of a chat is asked for, at the address that this server has for it.
+pub(crate) fn is_counting(flavour: Flavour, method: &Method, path: &str) -> bool {
+    let address = match flavour {
+        Flavour::LlamaCpp => "/v1/chat/completions/input_tokens",
+        Flavour::Vllm => "/tokenize",
+        _ => return false,
+    };
+    method == Method::POST && path == address
 }
 
 /// A page about these models; `None` for a model there is not.
@@ -80,9 +86,13 @@ pub(crate) fn page(page: Page, models: &[Model], body: &[u8]) -> Option<Value> {
 }
 
 /// The size of a prompt, as that server says it.
-pub(crate) fn counted(flavour: Flavour, tokens: u64, window: u64) -> Value {
+pub(crate) fn counted(flavour: Flavour, tokens: &Value, measure: &Measure, window: u64) -> Value {
     match flavour {
-        Flavour::Vllm => json!({"count": tokens, "max_model_len": window}),
+        Flavour::Vllm => {
+            // The tokens come along; which ones they are nobody asks here.
+            let ids: Vec<u64> = (0..measure.prompt).map(|place| 1_000 + place % 100_000).collect();
+            json!({"count": tokens, "max_model_len": window, "tokens": ids, "token_strs": null})
+        }
         _ => json!({"object": "response.input_tokens", "input_tokens": tokens}),
     }
 }

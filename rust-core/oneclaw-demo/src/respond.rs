@@ -22,6 +22,10 @@ const BEFORE_CUT: Duration = Duration::from_millis(20);
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream; charset=utf-8";
 const GARBAGE: &[u8] = b"data: \xff\xfe{{{ not json \x00\n\nevent ???\n: \n\n";
+/// A piece of a list of numbers, and how often it comes.
+const NUMBERS: &str = "0,";
+const NUMBERS_AT_ONCE: usize = 32 * 1_024;
+const ENDLESS_PIECES: usize = 1_024;
 const PAGE: &[u8] = b"<!doctype html><html><body><h1>Sign in to the network</h1></body></html>";
 
 /// A JSON value with a status.
@@ -29,6 +33,16 @@ pub(crate) fn json(status: u16, value: &Value, ticket: Ticket) -> Response<Outgo
     ticket.note(|exchange| exchange.status = Some(status));
     let body = Outgoing::whole(Bytes::from(value.to_string()), ticket);
     with(status, JSON, body)
+}
+
+/// The size of a prompt, with what faults make of the way it travels.
+pub(crate) fn counted(value: &Value, faults: &[Fault], ticket: Ticket) -> Response<Outgoing> {
+    if faults.is_empty() {
+        return json(200, value, ticket);
+    }
+    ticket.note(|exchange| exchange.status = Some(200));
+    let parts = parts(vec![value.to_string()], faults, Duration::ZERO);
+    with(200, JSON, Outgoing::pieces(parts, ticket))
 }
 
 /// A refusal in the provider's form.
@@ -83,6 +97,13 @@ pub(crate) fn gateway_fault(
         Fault::WrongContentType => {
             status(&ticket, 200);
             with(200, "text/html", Outgoing::whole(Bytes::from_static(PAGE), ticket))
+        }
+        Fault::Endless => {
+            status(&ticket, 200);
+            let begin = Part::Bytes(Bytes::from_static(b"{\"numbers\":["));
+            let piece = Part::Bytes(Bytes::from(NUMBERS.repeat(NUMBERS_AT_ONCE)));
+            let pieces = std::iter::once(begin).chain(std::iter::repeat_n(piece, ENDLESS_PIECES));
+            with(200, content_type, Outgoing::pieces(pieces, ticket))
         }
         Fault::TooManyRequests { retry_after } => {
             let mut response = rejection(kind, &too_many_requests(kind, retry_after), ticket);

@@ -1,6 +1,7 @@
 //! What the next model calls get, in place of the demo model's own answer.
 //!
-//! A step is taken by one model call; lists of models and token counts take none. Faults of the way to the model
+//! A step is taken by one model call; lists of models and token counts take none. What token counts get is settled for all
+//! of them at once ([`Server::set_counts`](crate::Server::set_counts)). Faults of the way to the model
 //! ([`Fault::is_of_the_gateway`]) strike the next call whatever it says. All other steps wait for a call that passes the
 //! checks: a request that is refused as too long or as malformed leaves them where they are.
 
@@ -136,6 +137,8 @@ pub enum Fault {
     Refusal,
     /// Status 307 to this address.
     Redirect(String),
+    /// A good status over a list of numbers that hardly ends: 64 MiB of them.
+    Endless,
 }
 
 impl Fault {
@@ -150,7 +153,8 @@ impl Fault {
             | Self::TooManyRequests { .. }
             | Self::Overloaded
             | Self::ServerError(_)
-            | Self::Redirect(_) => true,
+            | Self::Redirect(_)
+            | Self::Endless => true,
             Self::StallMidway
             | Self::CutMidEvent
             | Self::Drip(_)
@@ -237,6 +241,8 @@ pub(crate) struct Script {
     orders: VecDeque<Order>,
     /// What every request for a summary gets; such requests then leave the steps alone.
     pub summaries: Option<Order>,
+    /// What every request for the size of a prompt gets.
+    pub counts: Option<Order>,
 }
 
 impl Script {

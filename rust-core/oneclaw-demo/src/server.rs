@@ -84,6 +84,13 @@ impl Server {
         self.service.set_summaries(step);
     }
 
+    /// From now on every request for the size of a prompt gets this: a fault, the usage of [`Step::Usage`] in place of the real
+    /// size, or the text of [`Step::Reply`] where the number should stand. It leaves the script alone; `None` lets them be
+    /// answered again.
+    pub fn set_counts(&self, step: Option<Step>) {
+        self.service.set_counts(step);
+    }
+
     /// Stops listening, breaks all connections and waits until they are gone.
     pub async fn stop(mut self) {
         if let Some(stop) = self.stop.take() {

@@ -17,7 +17,7 @@ use crate::summarise;
 use crate::window::{self, Counter, Measure};
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
-use hyper::{HeaderMap, Request, Response, Uri};
+use hyper::{HeaderMap, Method, Request, Response, Uri};
 use oneclaw_catalogue::{Facts, Vendor};
 use oneclaw_model::{Dialect, ProviderKind};
 use serde_json::Value;
@@ -107,6 +107,31 @@ impl Service {
         self.script().summaries = step.map(Into::into);
     }
 
+    pub fn set_counts(&self, step: Option<Step>) {
+        self.script().counts = step.map(Into::into);
+    }
+
+    /// What a path asks for, with this server's own addresses and without those that are switched off.
+    fn target(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Target {
+        let target = match flavour::is_counting(self.config.flavour, method, uri.path()) {
+            true => Target::Count(Dialect::ChatCompletions, None),
+            false => Target::of(method, uri, headers),
+        };
+        match target {
+            Target::Count(..) if !self.config.counts => Target::Unknown,
+            other => other,
+        }
+    }
+
+    /// What a request gets that is settled beforehand: one for a summary, or for the size of a prompt.
+    fn settled(&self, target: &Target, call: &Call) -> Option<Order> {
+        match target {
+            Target::Generate(..) => self.summary_order(call),
+            Target::Count(..) => Some(self.script().counts.clone().unwrap_or_default()),
+            Target::List(_) | Target::Show(..) | Target::Unknown => None,
+        }
+    }
+
     /// What a request for a summary gets, where that is settled and this is one.
     fn summary_order(&self, call: &Call) -> Option<Order> {
         let order = self.script().summaries.clone()?;
@@ -130,7 +155,7 @@ impl Service {
     pub async fn answer(self: Arc<Self>, request: Request<Incoming>, connection: Connection) -> Outcome {
         let (head, incoming) = request.into_parts();
         let ticket = Log::open(&self.log, head.method.as_str(), head.uri.path());
-        let target = Target::of(&head.method, &head.uri, &head.headers);
+        let target = self.target(&head.method, &head.uri, &head.headers);
         let dialect = target.dialect();
         let kind = dialect.kind();
         if target != Target::Unknown {
@@ -157,12 +182,9 @@ impl Service {
             return Ok(self.native(native, body, ticket));
         }
         let call = Call::new(&target, &head.headers, body);
-        let summary = match &target {
-            Target::Generate(..) => self.summary_order(&call),
-            _ => None,
-        };
-        if let Target::Generate(..) = &target
-            && let Some(fault) = match &summary {
+        let settled = self.settled(&target, &call);
+        if let Target::Generate(..) | Target::Count(..) = &target
+            && let Some(fault) = match &settled {
                 Some(order) => order.gateway_fault().cloned(),
                 None => self.script().take_gateway_fault(),
             }
@@ -181,10 +203,14 @@ impl Service {
             Target::Generate(..) => {
                 let service = Arc::clone(&self);
                 // Counting may take a while, and a tokenizer that was given may fail.
-                let work = tokio::task::spawn_blocking(move || service.generate(&call, summary, ticket));
+                let work = tokio::task::spawn_blocking(move || service.generate(&call, settled, ticket));
                 work.await.map_err(|_| body::Cut)?
             }
-            Target::Count(..) => self.count(&call, ticket),
+            Target::Count(..) => {
+                let (service, order) = (Arc::clone(&self), settled.unwrap_or_default());
+                let work = tokio::task::spawn_blocking(move || service.count(&call, &order, ticket));
+                work.await.map_err(|_| body::Cut)?
+            }
             Target::List(kind) => respond::json(200, &self.list(kind), ticket),
             Target::Show(kind, id) => match self.shown(kind, &id) {
                 Ok(model) => respond::json(200, &model, ticket),
@@ -274,16 +300,6 @@ impl Service {
     fn native(&self, native: Native, body: Bytes, ticket: Ticket) -> Response<Outgoing> {
         match native {
             Native::Greeting => respond::text(200, flavour::GREETING, ticket),
-            Native::Counting => {
-                let call = Call { is_count: true, ..Call::of(Dialect::ChatCompletions, body) };
-                match self.understood(&call, &ticket) {
-                    Ok(Understood { model, measure, .. }) => {
-                        let counted = flavour::counted(self.config.flavour, measure.prompt, model.window);
-                        respond::json(200, &counted, ticket)
-                    }
-                    Err(rejection) => respond::rejection(ProviderKind::OpenAi, &rejection, ticket),
-                }
-            }
             Native::Page(page) => match flavour::page(page, &self.config.models, &body) {
                 Some(page) => respond::json(200, &page, ticket),
                 None => {
@@ -358,22 +374,32 @@ impl Service {
         Ok(Some(Order { reply: Some(rest), ..Order::default() }))
     }
 
-    fn count(&self, call: &Call, ticket: Ticket) -> Response<Outgoing> {
-        match self.understood(call, &ticket) {
-            Ok(Understood { measure, .. }) => {
-                respond::json(200, &protocol::count(call.dialect, measure.prompt), ticket)
+    /// The size of a prompt, or what the script has in its place.
+    fn count(&self, call: &Call, order: &Order, ticket: Ticket) -> Response<Outgoing> {
+        let Understood { model, measure, .. } = match self.understood(call, &ticket) {
+            Ok(understood) => understood,
+            Err(rejection) => return respond::rejection(call.dialect.kind(), &rejection, ticket),
+        };
+        let tokens: Value = match (&order.reply, order.usage) {
+            (Some(reply), _) => reply.text.as_str().into(),
+            (None, Some(usage)) => usage.prompt().into(),
+            (None, None) => measure.prompt.into(),
+        };
+        let value = match call.dialect {
+            Dialect::ChatCompletions => {
+                flavour::counted(self.config.flavour, &tokens, &measure, model.window)
             }
-            Err(rejection) => respond::rejection(call.dialect.kind(), &rejection, ticket),
-        }
+            dialect => protocol::count(dialect, &tokens),
+        };
+        respond::counted(&value, &order.faults, ticket)
     }
 
     /// The request, its model and its size.
     fn understood(&self, call: &Call, ticket: &Ticket) -> Result<Understood<'_>, Rejection> {
         let (dialect, kind) = (call.dialect, call.dialect.kind());
         let mut body = parsed(dialect, &call.body)?;
-        // Gemini may wrap the request whose size is asked for.
-        if let (true, Some(inner)) = (call.is_count, body.get_mut("generateContentRequest")) {
-            body = inner.take();
+        if call.is_count && dialect == Dialect::GenerateContent {
+            body = protocol::gemini::count::request(body, call.model.as_deref().unwrap_or_default())?;
         }
         let in_body = body.get("model").and_then(Value::as_str).filter(|id| !id.is_empty());
         let id = match (&call.model, in_body) {

@@ -20,6 +20,14 @@ pub struct Endpoint {
     pub key: Option<ApiKey>,
 }
 
+impl Endpoint {
+    /// Scheme, host and port: whose word it is that comes from there. The address itself where it cannot be read.
+    pub fn origin(&self) -> String {
+        let url = Url::parse(self.base_url.trim());
+        url.map_or_else(|_| self.base_url.clone(), |url| url.origin().ascii_serialization())
+    }
+}
+
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = Url::parse(&self.base_url)
@@ -87,6 +95,19 @@ impl Address {
         }
         url.set_fragment(None);
         url
+    }
+
+    /// A path beside the version of the interface: below the address without the `v1` at its end.
+    pub fn join_beside_version(&self, path: &str) -> Url {
+        let mut above = self.0.clone();
+        let is_version = |segment: &str| segment == "v1";
+        let segments = || self.0.path_segments().into_iter().flatten().filter(|segment| !segment.is_empty());
+        if segments().next_back().is_some_and(is_version)
+            && let Ok(mut path) = above.path_segments_mut()
+        {
+            path.pop_if_empty().pop();
+        }
+        Self(above).join(path)
     }
 
     /// A path below the host itself.
@@ -218,6 +239,27 @@ mod tests {
             joined("https://a.example/v1", "models/../../a b?c#d"),
             "https://a.example/v1/models/a%20b%3Fc%23d"
         );
+    }
+
+    #[test]
+    fn some_paths_stand_beside_the_version() {
+        let beside = |base: &str| {
+            let address = Address::of(&endpoint(base), &Cleartext::default()).unwrap();
+            address.join_beside_version("tokenize").to_string()
+        };
+        assert_eq!(beside("https://a.example/v1"), "https://a.example/tokenize");
+        assert_eq!(beside("https://a.example/models/v1/?x=1"), "https://a.example/models/tokenize?x=1");
+        assert_eq!(beside("https://a.example"), "https://a.example/tokenize");
+        assert_eq!(beside("https://a.example/api"), "https://a.example/api/tokenize");
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let origin = |base: &str| endpoint(base).origin();
+        assert_eq!(origin("https://me:pw@A.example/v1?key=hidden"), "https://a.example");
+        assert_eq!(origin("http://127.0.0.1:8080/v1"), "http://127.0.0.1:8080");
+        assert_ne!(origin("http://127.0.0.1:8080/v1"), origin("http://127.0.0.1:8081/v1"));
+        assert_eq!(origin("nonsense"), "nonsense");
     }
 
     #[test]

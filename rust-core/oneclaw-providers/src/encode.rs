@@ -37,14 +37,31 @@ pub const REASONING_ROOM: u64 = 4_096;
 /// The request as that service wants it.
 pub fn encode(endpoint: &Endpoint, profile: &Profile, request: &Request, mode: Mode) -> Encoded {
     let dialect = profile.dialect(endpoint);
+    dialects::encode(dialect, endpoint, profile, &prepared(dialect, profile, request, mode), mode)
+}
+
+/// The request with what it says in a dialect to that model: with its tools, or without.
+pub(crate) fn prepared<'a>(
+    dialect: Dialect,
+    profile: &Profile,
+    request: &'a Request,
+    mode: Mode,
+) -> Cow<'a, Request> {
     // Anthropic refuses past calls where no tool is offered now, as after a change of agents.
     let is_refused = dialect == Dialect::Messages && request.tools.is_empty() && has_calls(request);
     let is_toolless = is_refused || !calls_tools(profile);
-    let request = match mode {
+    match mode {
         Mode::Chat if !is_toolless => Cow::Borrowed(request),
         Mode::Chat | Mode::Complete => Cow::Owned(without_tools(request)),
-    };
-    dialects::encode(dialect, endpoint, profile, &request, mode)
+    }
+}
+
+/// A body with those of its fields for which that holds, in their order.
+pub(crate) fn with_fields(body: Value, keeps: impl Fn(&str) -> bool) -> Value {
+    match body {
+        Value::Object(fields) => Value::Object(fields.into_iter().filter(|(name, _)| keeps(name)).collect()),
+        other => other,
+    }
 }
 
 /// The model's own name, without the folder that aggregators put before it, in lower case.

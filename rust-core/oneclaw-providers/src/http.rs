@@ -106,32 +106,36 @@ impl Http {
 
     /// Sends once. The answer is a success whose body has not been read.
     pub async fn send(&self, outgoing: &Outgoing) -> Result<Response, ProviderError> {
+        let response = self.answer(outgoing).await?;
+        match response.status().is_success() {
+            true => Ok(response),
+            false => Err(self.failure(outgoing, response).await),
+        }
+    }
+
+    /// Sends once. The answer has any status, and its body has not been read.
+    pub async fn answer(&self, outgoing: &Outgoing) -> Result<Response, ProviderError> {
         let client = if outgoing.is_loopback { &self.direct } else { &self.proxied };
         let Some(request) = outgoing.request.try_clone() else {
             return Err(ProviderError::InvalidRequest { detail: "the request cannot be sent".to_owned() });
         };
         let upload = Duration::from_secs((outgoing.bytes / BYTES_PER_SECOND) as u64);
         let wait = self.timing.idle.saturating_add(upload);
-        let response = match timeout(wait, client.execute(request)).await {
-            Err(_) => return Err(silence(ANSWER, wait)),
+        match timeout(wait, client.execute(request)).await {
+            Err(_) => Err(silence(ANSWER, wait)),
             Ok(Err(error)) if error.is_connect() && error.is_timeout() => {
-                return Err(silence(CONNECTION, self.timing.connect));
+                Err(silence(CONNECTION, self.timing.connect))
             }
-            Ok(Err(error)) => return Err(outgoing.redacted(ProviderError::Network { detail: words(error) })),
-            Ok(Ok(response)) => response,
-        };
-        let status = response.status();
-        if status.is_success() {
-            return Ok(response);
+            Ok(Err(error)) => Err(outgoing.redacted(ProviderError::Network { detail: words(error) })),
+            Ok(Ok(response)) => Ok(response),
         }
-        if status.is_redirection() {
-            return Err(outgoing.redacted(redirected(&response)));
-        }
-        Err(self.failure(outgoing, response).await)
     }
 
     /// What an answer that is no success means.
-    async fn failure(&self, outgoing: &Outgoing, mut response: Response) -> ProviderError {
+    pub async fn failure(&self, outgoing: &Outgoing, mut response: Response) -> ProviderError {
+        if response.status().is_redirection() {
+            return outgoing.redacted(redirected(&response));
+        }
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
         let mut body = Vec::new();
@@ -171,6 +175,23 @@ impl Http {
             Ok(Err(error)) => Err(ProviderError::Network { detail: words(error) }),
             Ok(Ok(bytes)) => Ok(bytes.map(Vec::from)),
         }
+    }
+
+    /// The beginning of a body, of so many bytes at most, and whether that is all of it.
+    pub async fn beginning(
+        &self,
+        mut response: Response,
+        most: usize,
+    ) -> Result<(Vec<u8>, bool), ProviderError> {
+        let mut body = Vec::new();
+        while let Some(bytes) = self.chunk(&mut response, self.timing.idle).await? {
+            let room = most.saturating_sub(body.len());
+            body.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
+            if bytes.len() > room {
+                return Ok((body, false));
+            }
+        }
+        Ok((body, true))
     }
 
     /// The whole body of an answer that is a list.
@@ -246,6 +267,11 @@ impl Outgoing {
         })
     }
 
+    /// The length of its body.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The error without the key it may repeat.
     pub fn redacted(&self, error: ProviderError) -> ProviderError {
         match &self.key {
@@ -292,7 +318,7 @@ fn authorise(endpoint: &Endpoint, headers: &mut HeaderMap) -> Result<(), Provide
 }
 
 /// Nothing came for that long.
-fn silence(what: &'static str, after: Duration) -> ProviderError {
+pub(crate) fn silence(what: &'static str, after: Duration) -> ProviderError {
     ProviderError::Timeout { what, after, retry_after: None }
 }
 

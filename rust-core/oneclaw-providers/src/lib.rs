@@ -3,6 +3,7 @@
 mod address;
 pub mod classify;
 mod client;
+pub mod count;
 mod decode;
 mod detail;
 mod dialects;
@@ -24,6 +25,7 @@ mod wording;
 
 pub use address::{Cleartext, Endpoint};
 pub use client::{Client, EventStream, Reply};
+pub use count::{Count, Counter};
 pub use decode::Decoder;
 pub use dialects::messages::request::DEFAULT_MAX_TOKENS;
 pub use encode::{Encoded, Mode, REASONING_ROOM, encode};

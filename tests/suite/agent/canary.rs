@@ -5,10 +5,11 @@
 //! looks for keys in it. Everything else a service says is its own words about the request, and these may repeat the key.
 
 use super::kit::{House, PROVIDER, Setup, TIMING, all, names, wordy};
+use super::talk::prose;
 use crate::http::{Act, Server, logged, watch_the_log};
 use crate::services::O200k;
 use crate::store::Folder;
-use oneclaw_agent::{Event, UNTITLED};
+use oneclaw_agent::{Event, Patience, UNTITLED};
 use oneclaw_demo::{Fault, Step, Tokenizer as _};
 use oneclaw_model::ProviderKind;
 use oneclaw_model::row::RowType;
@@ -232,6 +233,7 @@ fn faults() -> Vec<Fault> {
         Fault::NoUsage,
         Fault::Refusal,
         Fault::Redirect(format!("http://{KEY}.example/{KEY}?key={KEY}")),
+        Fault::Endless,
     ];
     for fault in &all {
         match fault {
@@ -241,7 +243,7 @@ fn faults() -> Vec<Fault> {
             Fault::ErrorInStream | Fault::NestedErrorInStream | Fault::FailedResponse => {}
             Fault::EmptyReply | Fault::CutByLength => {}
             Fault::ToolCallInsteadOfSummary | Fault::SilentTruncation | Fault::NoUsage => {}
-            Fault::Refusal | Fault::Redirect(_) => {}
+            Fault::Refusal | Fault::Redirect(_) | Fault::Endless => {}
         }
     }
     all
@@ -262,6 +264,7 @@ impl Watch {
             kind,
             key: Some(KEY),
             timing: Timing { idle: Duration::from_millis(700), ..TIMING },
+            patience: Patience { count: Duration::from_millis(300), ..Setup::default().patience },
             ..Setup::window(16_000)
         };
         // Its words are read at the first count, which would be taken for silence.
@@ -380,6 +383,13 @@ async fn suite(kind: ProviderKind) {
         failed.extend(names(&watch.send("Write 5 words about rain.").await));
     }
     assert!(failed.contains("Error") && failed.contains("ResponseComplete"), "{failed:?}");
+
+    // Asked for the size of a message, the service does the same.
+    for fault in faults() {
+        watch.house.server.set_counts(Some(Step::Fault(fault)));
+        watch.send(&format!("Write 5 words. {}", prose(13_000))).await;
+    }
+    assert!(!watch.house.counts().is_empty());
 
     let acts = answers(kind);
     let count = acts.len();

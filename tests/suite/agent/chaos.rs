@@ -174,7 +174,7 @@ async fn service(kind: ProviderKind, rng: &mut Rng, sends: u64) -> Figures {
 
     // With a service that works every conversation goes on.
     house.setup.timing = TIMING;
-    house.setup.patience = Patience { silence: TIMING.idle, pass: TIMING.idle };
+    house.setup.patience = Patience { silence: TIMING.idle, pass: TIMING.idle, ..Patience::default() };
     house.restart().await;
     house.new_server().await;
     for person in &mut people {
@@ -210,7 +210,7 @@ async fn house(kind: ProviderKind) -> House {
         kind,
         served: vec![(MODEL, 8_000), (SMALL_MODEL, 5_000)],
         timing: IMPATIENT,
-        patience: Patience { silence: IMPATIENT.idle, pass: Duration::from_secs(3) },
+        patience: Patience { silence: IMPATIENT.idle, pass: Duration::from_secs(3), ..Patience::default() },
         ..Setup::default()
     };
     let setup = setup.tool(wordy("read_file", 400)).tool(panics).tool(fails).tool(huge).tool(slow);

@@ -88,7 +88,11 @@ impl Default for Setup {
             tools: Registry::new(),
             offer: Offer::Only(vec![]),
             timing: TIMING,
-            patience: Patience { silence: Duration::from_secs(10), pass: Duration::from_secs(60) },
+            patience: Patience {
+                silence: Duration::from_secs(10),
+                pass: Duration::from_secs(60),
+                ..Patience::default()
+            },
             system: None,
             delay: Duration::ZERO,
             key: None,
@@ -282,7 +286,12 @@ impl House {
 
     /// Requests for replies and summaries, as they came in.
     pub fn exchanges(&self) -> Vec<Exchange> {
-        self.server.log().into_iter().filter(|e| e.method == "POST").collect()
+        self.server.log().into_iter().filter(|e| e.method == "POST" && !is_count(&e.path)).collect()
+    }
+
+    /// Requests for the size of a prompt.
+    pub fn counts(&self) -> Vec<Exchange> {
+        self.server.log().into_iter().filter(|e| is_count(&e.path)).collect()
     }
 
     /// Requests that were refused as too long.
@@ -304,6 +313,11 @@ impl House {
     pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
         steps.into_iter().for_each(|step| self.server.push(step));
     }
+}
+
+/// The addresses at which services count, those included that a server does not have.
+fn is_count(path: &str) -> bool {
+    ["/input_tokens", "/count_tokens", ":countTokens", "/tokenize"].iter().any(|end| path.ends_with(end))
 }
 
 /// Every summary request has one of the engine's frames around its material.

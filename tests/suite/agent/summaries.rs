@@ -114,7 +114,8 @@ async fn a_summariser_that_answers_in_another_format() {
 
 #[tokio::test]
 async fn a_summariser_that_stalls() {
-    let patience = Patience { silence: Duration::from_millis(60), pass: Duration::from_secs(60) };
+    let patience =
+        Patience { silence: Duration::from_millis(60), pass: Duration::from_secs(60), ..Patience::default() };
     for (name, fault) in [("sum-stall", Fault::Stall), ("sum-midway", Fault::StallMidway)] {
         let setup = Setup { patience, ..early() };
         fails(name, setup, Step::Fault(fault), 2).await;
@@ -124,7 +125,8 @@ async fn a_summariser_that_stalls() {
 #[tokio::test]
 async fn a_summariser_that_never_comes_to_an_end() {
     // Never silent for long, and never done: the pass as a whole has an end, and no second attempt follows it.
-    let patience = Patience { silence: Duration::from_secs(10), pass: Duration::from_millis(80) };
+    let patience =
+        Patience { silence: Duration::from_secs(10), pass: Duration::from_millis(80), ..Patience::default() };
     let setup = Setup { patience, ..early() };
     fails("sum-drip", setup, Step::Fault(Fault::Drip(Duration::from_millis(5))), 1).await;
 }

@@ -163,7 +163,7 @@ async fn local_servers_say_how_large_their_windows_are() {
     let server = self::server(Flavour::Vllm).await;
     assert_eq!(get(&server, "/v1/models", &[]).await.json()["data"][0]["max_model_len"], 1_000);
     let counted = post(&server, "/tokenize", &[], &long()).await.unwrap().json();
-    assert_eq!(counted, json!({"count": 1_217, "max_model_len": 1_000}));
+    assert_eq!((&counted["count"], &counted["max_model_len"]), (&json!(1_217), &json!(1_000)));
     let said = overflow(&server).await["message"].as_str().unwrap().to_owned();
     assert!(said.contains("However, your request has 1217 input tokens."), "{said}");
 

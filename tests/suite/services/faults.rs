@@ -189,6 +189,9 @@ fn expected(kind: ProviderKind, fault: &Fault) -> Outcome {
             };
             once(said, Ending::Whole)
         }
+        Fault::Endless => {
+            once(Said::failed(protocol("the body is long, but no event stream")), Ending::ClosedEarly)
+        }
         Fault::Redirect(_) => {
             let detail = "the service redirects to 127.0.0.1; check the address".into();
             once(Said::failed(ProviderError::InvalidRequest { detail }), Ending::Whole)
@@ -242,7 +245,14 @@ async fn services_that_fall_silent() {
 
 #[tokio::test]
 async fn what_is_no_answer() {
-    check(&[Fault::CutMidEvent, Fault::Garbage, Fault::WrongContentType, Fault::ErrorInStream]).await;
+    check(&[
+        Fault::CutMidEvent,
+        Fault::Garbage,
+        Fault::WrongContentType,
+        Fault::ErrorInStream,
+        Fault::Endless,
+    ])
+    .await;
 }
 
 #[tokio::test]

@@ -185,7 +185,7 @@ pub(crate) fn error_event(
 }
 
 /// The size of a prompt, as the service says it.
-pub(crate) fn count(dialect: Dialect, tokens: u64) -> Value {
+pub(crate) fn count(dialect: Dialect, tokens: &Value) -> Value {
     match dialect {
         Dialect::Responses => json!({"object": "response.input_tokens", "input_tokens": tokens}),
         Dialect::ChatCompletions | Dialect::Messages => json!({"input_tokens": tokens}),

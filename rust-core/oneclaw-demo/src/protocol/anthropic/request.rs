@@ -32,12 +32,25 @@ const PARAMETERS: &[&str] = &[
     "cache_control",
     "inference_geo",
 ];
+/// Those of them that are taken where the size of a prompt is asked for.
+const COUNTED: &[&str] = &[
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "context_management",
+    "output_config",
+    "cache_control",
+];
 const MOST_BREAKPOINTS: usize = 4;
 const LONGEST_NAME: usize = 128;
 const LEAST_THINKING: u64 = 1_024;
 
 pub(crate) fn parse(body: &Value, subject: &Subject<'_>) -> Result<Ask, Rejection> {
-    if let Some(key) = body.as_object().and_then(|object| unknown(object, PARAMETERS)) {
+    let parameters = if subject.is_count { COUNTED } else { PARAMETERS };
+    if let Some(key) = body.as_object().and_then(|object| unknown(object, parameters)) {
         return Err(extra(&excerpt(key, 80)));
     }
     let is_streamed = match get(body, "stream") {

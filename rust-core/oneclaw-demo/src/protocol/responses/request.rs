@@ -51,6 +51,20 @@ const PARAMETERS: &[&str] = &[
     "truncation",
     "user",
 ];
+/// Those of them that are taken where the size of a prompt is asked for.
+const COUNTED: &[&str] = &[
+    "conversation",
+    "input",
+    "instructions",
+    "model",
+    "parallel_tool_calls",
+    "previous_response_id",
+    "reasoning",
+    "text",
+    "tool_choice",
+    "tools",
+    "truncation",
+];
 /// What can be included in a reply.
 const INCLUDED: &[&str] = &[
     "code_interpreter_call.outputs",
@@ -72,7 +86,8 @@ const MOST_TOOLS: usize = 128;
 const SAMPLING: &[&str] = &["temperature", "top_p", "top_logprobs"];
 
 pub(crate) fn parse(body: &Value, subject: &Subject<'_>) -> Result<Ask, Rejection> {
-    if let Some(key) = body.as_object().and_then(|object| unknown(object, PARAMETERS)) {
+    let parameters = if subject.is_count { COUNTED } else { PARAMETERS };
+    if let Some(key) = body.as_object().and_then(|object| unknown(object, parameters)) {
         return Err(unknown_parameter(&excerpt(key, 80)));
     }
     check_state(body)?;

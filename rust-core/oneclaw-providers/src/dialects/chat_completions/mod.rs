@@ -1,6 +1,7 @@
 //! The dialect of OpenAI chat completions and of every compatible server.
 
 mod compatible;
+pub(crate) mod count;
 pub(crate) mod decode;
 mod kept;
 mod openai;

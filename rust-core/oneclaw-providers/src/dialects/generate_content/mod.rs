@@ -1,5 +1,6 @@
 //! The dialect of Gemini.
 
+pub(crate) mod count;
 pub(crate) mod decode;
 mod keys;
 pub(crate) mod request;

@@ -19,7 +19,6 @@ const RESULT_PICTURES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encoded {
-    let model = profile.model.as_str();
     let mut body = Map::new();
     if let Some(system) = request.system.as_ref().filter(|text| !text.trim().is_empty()) {
         body.insert("systemInstruction".into(), json!({"parts": [{"text": system}]}));
@@ -34,12 +33,16 @@ pub(crate) fn encode(profile: &Profile, request: &Request, mode: Mode) -> Encode
     if !config.is_empty() {
         body.insert("generationConfig".into(), Value::Object(config));
     }
-    let path = if model.contains('/') { model.to_owned() } else { format!("models/{model}") };
     Encoded {
-        path: format!("{path}:streamGenerateContent"),
+        path: format!("{}:streamGenerateContent", resource(&profile.model)),
         query: Some(("alt", "sse")),
         body: Value::Object(body),
     }
+}
+
+/// The model's full name at the service.
+pub(crate) fn resource(model: &str) -> String {
+    if model.contains('/') { model.to_owned() } else { format!("models/{model}") }
 }
 
 /// Where the token stands with which the rest of a reply is asked for, beside everything that was sent before.

@@ -1,5 +1,6 @@
 //! The dialect of Anthropic messages.
 
+pub(crate) mod count;
 pub(crate) mod decode;
 pub(crate) mod request;
 #[cfg(test)]

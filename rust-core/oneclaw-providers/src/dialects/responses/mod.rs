@@ -1,5 +1,6 @@
 //! The dialect of OpenAI Responses.
 
+pub(crate) mod count;
 pub(crate) mod decode;
 mod item;
 pub(crate) mod request;
