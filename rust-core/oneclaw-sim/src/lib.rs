@@ -16,6 +16,7 @@ mod summariser;
 mod tally;
 mod texts;
 mod tokens;
+mod vocabulary;
 mod wire;
 mod world;
 
@@ -26,3 +27,4 @@ pub use rng::Rng;
 pub use study::{Results, Study, StudyFault};
 pub use summariser::{WRITERS, Writer};
 pub use tally::{FactsSeen, Kept, Point, Seen, Tally};
+pub use vocabulary::{Vocabulary, VocabularyError};
