@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::args::SimulateArgs;
 use oneclaw_sim::report::format::whole;
 use oneclaw_sim::report::{self, findings};
-use oneclaw_sim::{Contender, Kind, Results, Study, WRITERS, Writer};
+use oneclaw_sim::{Contender, Kind, Results, Service, Study, Vocabulary, WRITERS, Writer};
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
@@ -71,12 +71,24 @@ fn study(args: &SimulateArgs) -> Result<Study, Failure> {
         .policies
         .as_deref()
         .map(|list| named(list, "policy", &names(&all.policies, Contender::name), Contender::of));
+    let mut service = match &args.tokenizer {
+        None => Service::default(),
+        Some(file) => {
+            let vocabulary = Vocabulary::load(file).map_err(|e| Failure::Failed(e.to_string()))?;
+            Service::counting_with(vocabulary)
+        }
+    };
+    service.has_counting = args.counting;
+    if let Some(model) = &args.model {
+        service.model.clone_from(model);
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Study {
         soak: args.soak,
         windows: windows.transpose()?.unwrap_or(all.windows),
         kinds: kinds.transpose()?.unwrap_or(all.kinds),
         policies: policies.transpose()?.unwrap_or(all.policies),
+        service,
         threads: args.threads.unwrap_or(processors),
         ..all
     })

@@ -1,8 +1,9 @@
 //! How far estimates are from the truth: of texts of each class, and of the requests of whole conversations.
 
 use crate::rng::Rng;
+use crate::service::Service;
 use crate::texts::CORPORA;
-use crate::tokens::{Counter, Tokenizer};
+use crate::tokens::Counter;
 use oneclaw_context::Plan;
 use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff, simple, text};
 use oneclaw_model::{ModelId, RequestMessage};
@@ -152,10 +153,11 @@ pub struct ClassErrors {
     pub upper: Errors,
 }
 
-/// Slices of every class against the newer tokenizer.
-pub fn by_class(seed: u64) -> Vec<ClassErrors> {
+/// Slices of every class as a service counts them.
+pub fn by_class(seed: u64, service: &Service) -> Vec<ClassErrors> {
     let mut counter = Counter::default();
-    let tariff = Tariff::of(Some(&"gpt-4o".into()), None, Calibration::default());
+    let tokenizer = service.tokenizer();
+    let tariff = Tariff::of(Some(&service.model.as_str().into()), None, Calibration::default());
     let of_class = |(place, (class, corpus)): (usize, &(&str, &str))| {
         let mut rng = Rng::of(seed, &[11, place as u64]);
         let chars: Vec<char> = corpus.chars().collect();
@@ -169,7 +171,7 @@ pub fn by_class(seed: u64) -> Vec<ClassErrors> {
             let length = rng.between(SLICE_CHARS.0, SLICE_CHARS.1) as usize;
             let start = rng.number() as usize % chars.len().saturating_sub(length).max(1);
             let slice: String = chars.iter().skip(start).take(length).collect();
-            let truth = counter.count(Tokenizer::O200k, &slice);
+            let truth = counter.count(&tokenizer, &slice);
             let estimate = tariff.total(tariff.text(text::measure(&slice)));
             errors.simple.add(simple(&slice), truth);
             errors.expected.add(estimate.expected, truth);

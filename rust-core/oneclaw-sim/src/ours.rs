@@ -303,7 +303,7 @@ impl<'p> Ours<'p> {
         ));
         let earlier = world.last(self.model);
         let prompt = Prompt::of_request(now.request, world.tools(self.model), &earlier);
-        world.model(self.model).map_or(0, |model| prompt.tokens(model.tokenizer, world.counter))
+        world.model(self.model).map_or(0, |model| prompt.tokens(&model.tokenizer, world.counter))
     }
 
     /// The model the conversation was held with so far if it is larger, then the model of the chat; as in the agent.
@@ -376,7 +376,7 @@ impl<'p> Ours<'p> {
     ) -> Option<crate::summariser::Written> {
         let model = world.model(writer)?;
         let system = Item::new(Role::System, request.system.as_deref().unwrap_or_default());
-        let frame = system.tokens(model.tokenizer, world.counter) + 3;
+        let frame = system.tokens(&model.tokenizer, world.counter) + 3;
         let material: Vec<Rc<Item>> =
             request.messages.iter().map(|m| Rc::new(Item::new(Role::User, m.text()))).collect();
         let request = SummaryRequest {

@@ -9,6 +9,7 @@ use crate::kinds::{KINDS, Kind};
 use crate::results::{self, Gathered};
 use crate::rng::Rng;
 use crate::script::Script;
+use crate::service::Service;
 use crate::summariser::{WRITERS, Writer};
 use crate::tally::TurnCost;
 use crate::texts::Texts;
@@ -45,6 +46,9 @@ pub struct Study {
     pub windows: Vec<u64>,
     /// Policies.
     pub policies: Vec<Contender>,
+    /// Who answers; the small model of the kind `switch` is always cl100k's.
+    #[serde(default)]
+    pub service: Service,
     /// Threads at work.
     #[serde(skip)]
     pub threads: usize,
@@ -71,6 +75,7 @@ impl Study {
             kinds: KINDS.to_vec(),
             windows: WINDOWS.to_vec(),
             policies: crate::contender::CONTENDERS.to_vec(),
+            service: Service::default(),
             threads: 1,
         }
     }
@@ -86,7 +91,8 @@ impl Study {
         if self.turns == 0 || self.kinds.is_empty() || self.windows.is_empty() || self.policies.is_empty() {
             return Err(StudyFault::Empty);
         }
-        if !Tokenizer::O200k.is_there() || !Tokenizer::Cl100k.is_there() {
+        // Texts are cut by o200k, whoever counts them later.
+        if !Tokenizer::O200k.is_there() || !Tokenizer::Cl100k.is_there() || !self.service.is_there() {
             return Err(StudyFault::NoTokenizer);
         }
         let texts = Texts::new(self.seed);
@@ -109,7 +115,7 @@ impl Study {
             drawn_window,
             drawings,
             by_kind: if soak.by_kind.is_empty() { compared.by_kind } else { soak.by_kind },
-            by_class: estimates::by_class(self.seed),
+            by_class: estimates::by_class(self.seed, &self.service),
         })
     }
 
@@ -207,7 +213,7 @@ impl Study {
 
     fn script(&self, texts: &Texts, job: &Job) -> Script {
         let rng = Rng::of(self.seed, &[2, job.kind as u64, job.window, job.index]);
-        Script::new(texts, job.kind, job.window, rng, job.turns)
+        Script::new(texts, job.kind, job.window, rng, job.turns, &self.service)
     }
 
     fn draw(&self, texts: &Texts, kind: Kind, window: u64) -> Vec<Drawing> {

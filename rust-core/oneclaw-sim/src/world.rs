@@ -72,7 +72,8 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     /// The surroundings of a script.
     pub fn new(counter: &'a mut Counter, script: &'a Script, writer: Writer, rng: Rng) -> Self {
-        let tools = script.models.iter().map(|m| tools_tokens(&script.tools, m.tokenizer, counter)).collect();
+        let tools =
+            script.models.iter().map(|m| tools_tokens(&script.tools, &m.tokenizer, counter)).collect();
         Self {
             counter,
             script,
@@ -108,7 +109,7 @@ impl<'a> World<'a> {
     /// Puts a prompt to a model, which answers with `reply` or refuses.
     pub fn ask(&mut self, index: usize, prompt: Prompt, reply: &str) -> Result<Answered, Refusal> {
         let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
-        let size = prompt.tokens(model.tokenizer, self.counter);
+        let size = prompt.tokens(&model.tokenizer, self.counter);
         let faults = prompt.faults();
         self.tally.requests += 1;
         self.tally.largest_ppm = self.tally.largest_ppm.max(size * 1_000_000 / model.window.max(1));
@@ -133,14 +134,14 @@ impl<'a> World<'a> {
             return Err(Refusal::Malformed);
         }
         let earlier = self.last(index);
-        let shared = prompt.shared_with(&earlier, model.tokenizer, self.counter);
+        let shared = prompt.shared_with(&earlier, &model.tokenizer, self.counter);
         let cached = if shared >= LEAST_CACHED { shared } else { 0 };
         self.tally.prompt_tokens += size;
         self.tally.cached_tokens += cached;
         self.turn.tokens += size;
         self.turn.paid += size - cached + cost_of_cached(cached);
         let room = prompt.max_output.unwrap_or(model.max_output).min(model.window - size);
-        let output = self.counter.count(model.tokenizer, reply);
+        let output = self.counter.count(&model.tokenizer, reply);
         if let Some(last) = self.last.get_mut(index) {
             last.clone_from(&prompt);
         }
@@ -158,7 +159,7 @@ impl<'a> World<'a> {
     /// Asks a model for a summary.
     pub fn ask_summary(&mut self, index: usize, request: &SummaryRequest<'_>) -> Result<Written, Refusal> {
         let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
-        let (tokenizer, counter) = (model.tokenizer, &mut *self.counter);
+        let (tokenizer, counter) = (&model.tokenizer, &mut *self.counter);
         let tokens = |item: &Rc<Item>| match request.form {
             Form::Messages => item.tokens(tokenizer, counter),
             Form::Transcript { label } => item.words(tokenizer, counter) + label,
@@ -180,7 +181,7 @@ impl<'a> World<'a> {
         let (Output::Asked(cap) | Output::Unsaid(cap)) = request.output;
         let cap = cap.min(model.window - size);
         let texts = request.material.iter().map(|item| item.text.as_ref());
-        Ok(self.summariser.write(texts, request.style, cap, model.tokenizer, self.counter))
+        Ok(self.summariser.write(texts, request.style, cap, &model.tokenizer, self.counter))
     }
 
     /// Whether the last prompt that was answered in this turn has this text; `None` where none was.
@@ -237,10 +238,10 @@ impl<'a> World<'a> {
         let Some(model) = self.model(turn.model) else { return };
         let system = Rc::new(Item::new(Role::System, self.script.system.as_str()));
         let user = Item::new(Role::User, turn.user.as_str()).showing(turn.pictures.clone());
-        let message = user.tokens(model.tokenizer, self.counter);
+        let message = user.tokens(&model.tokenizer, self.counter);
         let prompt =
             Prompt { items: vec![system, Rc::new(user)], tools: self.tools(turn.model), max_output: None };
-        let least = prompt.tokens(model.tokenizer, self.counter);
+        let least = prompt.tokens(&model.tokenizer, self.counter);
         let tally = &mut self.tally;
         if least > model.window {
             tally.impossible += 1;
