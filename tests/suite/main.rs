@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
 mod agent;
+mod counting;
 mod demo;
 mod documents;
 mod encode;

@@ -107,14 +107,19 @@ impl Parts<Cost> {
 }
 
 impl Assembled {
+    /// What the content costs, before calibration.
+    pub fn cost(&self) -> Cost {
+        self.fixed + self.messages.iter().copied().sum()
+    }
+
     /// The size by content alone.
     pub fn estimate(&self, tariff: &Tariff) -> Estimate {
-        tariff.total(self.fixed + self.messages.iter().copied().sum())
+        tariff.total(self.cost())
     }
 
     /// The likely size by content alone, before calibration.
     pub fn uncalibrated(&self) -> u64 {
-        (self.fixed + self.messages.iter().copied().sum()).expected.div_ceil(1_000)
+        self.cost().expected.div_ceil(1_000)
     }
 
     /// The size by the provider's own count, where it has counted a prefix of this request.

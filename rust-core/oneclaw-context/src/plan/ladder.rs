@@ -12,10 +12,24 @@ use crate::policy::{Afterwards, Pruning, Tail, Trigger};
 use crate::prune::{self, Marks};
 use crate::split::Edges;
 use crate::summary::material;
-use oneclaw_model::Body;
+use oneclaw_model::{Body, Request};
 
 /// A compaction that wins a quarter of the request is worth it however large the window is.
 const WORTHWHILE: u64 = 4;
+
+/// No request is so much smaller than what its content lets expect: counting one that is over the limit even so would be an
+/// upload for nothing.
+const COUNT_AT_LEAST: u64 = 2;
+
+/// Why a check fired.
+#[derive(Clone, Copy)]
+struct Fired {
+    reason: Reason,
+    /// The size that was exceeded.
+    limit: u64,
+    /// Whether it was the size of the request that exceeded it, and not what the last step used.
+    by_size: bool,
+}
 
 /// The ladder for a conversation whose limits are known, or assumed.
 pub(super) struct Steps<'a> {
@@ -32,18 +46,22 @@ impl Steps<'_> {
     pub fn decide(&self, now: Form) -> Plan {
         let planner = self.planner;
         let standing = planner.standing.clone();
-        let Some(reason) = self.fired() else {
+        let Some(fired) = self.fired() else {
             return planner.send(now, SendReason::Fits, standing);
         };
+        let reason = fired.reason;
         let is_too_big = self.now.upper > self.budget.hard;
         let is_urgent = is_too_big || matches!(reason, Reason::Manual | Reason::Overflow);
         if !is_urgent && !planner.policy.auto {
             return planner.send(now, SendReason::AutoOff, standing);
         }
         let mut smallest = planner.smallest();
-        smallest.estimate.upper = smallest.estimate.upper.max(self.anchored_upper(&smallest));
         if smallest.estimate.upper > self.budget.hard {
-            return if is_too_big { self.irreducible(smallest) } else { self.nothing_to_gain(now) };
+            if !is_too_big {
+                return self.nothing_to_gain(now);
+            }
+            let counted = self.worth_counting(&smallest);
+            return self.irreducible(smallest, counted);
         }
         let giants = self.giants();
         let pruned = self.pruned(&giants);
@@ -56,7 +74,10 @@ impl Steps<'_> {
                 }
             }
         }
-        if let Some(plan) = self.compact(reason, &giants, is_urgent) {
+        if let Some(mut plan) = self.compact(reason, &giants, is_urgent) {
+            if self.may_count(&now.assembled.request) && fired.by_size && self.now.expected <= fired.limit {
+                plan.count_first = Some(Box::new(now.assembled.request));
+            }
             return plan;
         }
         if pruned != standing
@@ -67,7 +88,7 @@ impl Steps<'_> {
         }
         if is_too_big {
             smallest.estimate = self.now;
-            return self.irreducible(smallest);
+            return self.irreducible(smallest, self.worth_counting(&now));
         }
         self.nothing_to_gain(now)
     }
@@ -79,36 +100,37 @@ impl Steps<'_> {
             .then(|| self.remember_size(self.planner.send(form, SendReason::Pruned, marks.clone())))
     }
 
-    /// The provider's own count, where it counted exactly this.
-    fn anchored_upper(&self, form: &Form) -> u64 {
-        let planner = self.planner;
-        let model = planner.conversation.model.as_ref();
-        let anchored = form.assembled.anchored(&planner.tariff, planner.inputs.state, model);
-        anchored.map_or(0, |estimate| estimate.upper)
+    /// Whether a count of a request can settle anything: it was not counted yet, and somebody waits for what is decided.
+    fn may_count(&self, request: &Request) -> bool {
+        matches!(self.planner.inputs.moment, Moment::BeforeSend | Moment::AfterTools)
+            && !request.messages.is_empty()
+            && !self.planner.is_counted(request)
     }
 
     /// Whether a check fires, and why.
-    fn fired(&self) -> Option<Reason> {
+    fn fired(&self) -> Option<Fired> {
         let planner = self.planner;
+        let asked = |reason| Some(Fired { reason, limit: self.budget.hard, by_size: false });
         match planner.inputs.moment {
-            Moment::Manual => return Some(Reason::Manual),
-            Moment::Overflow => return Some(Reason::Overflow),
+            Moment::Manual => return asked(Reason::Manual),
+            Moment::Overflow => return asked(Reason::Overflow),
             Moment::BeforeSend | Moment::AfterTools | Moment::AfterResponse => {}
         }
-        let compared = match planner.policy.trigger {
-            Trigger::Used => planner.used().unwrap_or(self.now.upper),
-            Trigger::WindowShare | Trigger::HardShare | Trigger::Tokens => self.now.upper,
+        let used = match planner.policy.trigger {
+            Trigger::Used => planner.used(),
+            Trigger::WindowShare | Trigger::HardShare | Trigger::Tokens => None,
         };
         let is_over_hard = self.now.upper > self.budget.hard;
         let is_over_trigger = planner.policy.compares(planner.inputs.moment)
-            && compared > self.budget.trigger
+            && used.unwrap_or(self.now.upper) > self.budget.trigger
             && (is_over_hard || !self.is_too_soon());
-        let reason = match (is_over_trigger, is_over_hard) {
-            (true, _) => Reason::Threshold,
-            (false, true) => Reason::HardLimit,
+        let (reason, limit, by_size) = match (is_over_trigger, is_over_hard) {
+            (true, _) => (Reason::Threshold, self.budget.trigger, used.is_none()),
+            (false, true) => (Reason::HardLimit, self.budget.hard, true),
             (false, false) => return None,
         };
-        Some(if planner.is_model_switch() { Reason::ModelSwitch } else { reason })
+        let reason = if planner.is_model_switch() { Reason::ModelSwitch } else { reason };
+        Some(Fired { reason, limit, by_size })
     }
 
     /// Whether the last attempt at about this size won nothing.
@@ -138,7 +160,14 @@ impl Steps<'_> {
         plan
     }
 
-    fn irreducible(&self, smallest: Form) -> Plan {
+    /// The request of a form that is too big by an estimate, where a count may show that it is not.
+    fn worth_counting(&self, form: &Form) -> Option<Box<Request>> {
+        let request = &form.assembled.request;
+        let may_fit = form.estimate.expected / COUNT_AT_LEAST <= self.budget.hard;
+        (may_fit && self.may_count(request)).then(|| Box::new(request.clone()))
+    }
+
+    fn irreducible(&self, smallest: Form, count_first: Option<Box<Request>>) -> Plan {
         let parts = smallest.assembled.parts;
         let candidates = [
             (parts.system, Culprit::SystemPrompt),
@@ -152,6 +181,7 @@ impl Steps<'_> {
         };
         let marks = self.planner.standing.clone();
         let mut plan = self.planner.finish(smallest, decision, marks, 0);
+        plan.count_first = count_first;
         plan.estimate = self.now;
         // Of the rows, only the newest message is left, where it is the last.
         let last = self.planner.conversation.rows.last();
@@ -288,7 +318,7 @@ impl Steps<'_> {
         // By sums first, which is quick; then by the request itself, which also counts reasoning that is replayed.
         let target = self.target();
         let sums = |index: usize| around + carried_before(index) + edges.tail_cost(index);
-        while boundary < last && planner.tariff.upper(sums(boundary)) > target {
+        while boundary < last && planner.size(sums(boundary)).upper > target {
             boundary = edges.next(boundary, planner.policy.snap);
         }
         while boundary < last && self.size_after(boundary, marks) > target {

@@ -238,6 +238,10 @@ pub struct Plan {
     pub marks: Marks,
     /// What to remember so that a check that won nothing is not repeated at once.
     pub attempt: Option<Attempt>,
+    /// The request whose exact size, counted by the service, would settle a decision that costs the user something. A
+    /// caller that can count it puts an [`Anchor`](crate::estimate::Anchor) on it into the state and plans again. One
+    /// count may show that another is wanted; a caller that counts twice for a message has asked enough.
+    pub count_first: Option<Box<Request>>,
 }
 
 /// Plans the next request.

@@ -4,16 +4,26 @@ use super::{Decision, Inputs, Moment, Plan, SendReason};
 use crate::assemble::{Assembled, Draft, Summary};
 use crate::budget::Budget;
 use crate::conversation::Conversation;
-use crate::estimate::{Estimate, MeasuredRow, Tariff};
+use crate::estimate::{Cost, Estimate, MeasuredRow, Tariff};
 use crate::floor;
 use crate::groups::{self, Group, Kind};
 use crate::pins;
 use crate::policy::{Policy, Pruning};
 use crate::prune::{self, Mark, Marks};
-use oneclaw_model::{Body, ModelLimits};
+use oneclaw_model::{Body, ModelLimits, Request};
 
 /// A manual compaction of a conversation whose window nobody knows behaves as if it were half full.
 const FULL_AT_HALF: u64 = 2;
+
+/// The service's own count of the smallest form. Every form holds all of that one, so a size is this count and, by content,
+/// what the form has beside it.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    /// What the content of the smallest form costs.
+    content: Cost,
+    /// What the service counted.
+    size: u64,
+}
 
 /// A finished form of the request and its size.
 pub(super) struct Form {
@@ -35,6 +45,8 @@ pub(super) struct Planner<'a> {
     pub known: Option<Budget>,
     /// What pins may take: their share, and no more than the smallest request leaves.
     pin_room: u64,
+    /// Known where the anchor has measured the smallest form.
+    counted: Option<Counted>,
 }
 
 impl<'a> Planner<'a> {
@@ -57,7 +69,9 @@ impl<'a> Planner<'a> {
             standing,
             known,
             pin_room: u64::MAX,
+            counted: None,
         };
+        planner.counted = planner.count_of_smallest();
         if let Some(budget) = known {
             let framed = planner.smallest_with(Summary::Pending(0)).estimate.upper + 1;
             planner.pin_room = policy.pin_share.of(budget.base).min(budget.hard.saturating_sub(framed));
@@ -113,8 +127,32 @@ impl<'a> Planner<'a> {
 
     pub fn form(&self, draft: Draft<'_>) -> Form {
         let assembled = draft.assemble(&self.tariff);
-        let estimate = assembled.estimate(&self.tariff);
+        let estimate = self.size(assembled.cost());
         Form { assembled, estimate }
+    }
+
+    /// The size of a form by what it costs: by content, but for what the service has counted.
+    pub fn size(&self, cost: Cost) -> Estimate {
+        match self.counted {
+            None => self.tariff.total(cost),
+            Some(counted) => {
+                let count = Estimate { expected: counted.size, upper: counted.size };
+                count + self.tariff.total(cost.minus(counted.content))
+            }
+        }
+    }
+
+    fn count_of_smallest(&self) -> Option<Counted> {
+        let anchor = self.inputs.state.anchor?;
+        let smallest = self.smallest().assembled;
+        self.is_counted(&smallest.request).then(|| Counted { content: smallest.cost(), size: anchor.prompt })
+    }
+
+    /// Whether the service has counted all of a request, so that nothing of its size is an estimate.
+    pub fn is_counted(&self, request: &Request) -> bool {
+        let covered =
+            self.inputs.state.anchor.and_then(|a| a.covers(request, self.conversation.model.as_ref()));
+        covered == Some(request.messages.len())
     }
 
     /// The row that the group at `boundary` starts with.
@@ -197,6 +235,7 @@ impl<'a> Planner<'a> {
             parts: form.assembled.parts.total(&self.tariff),
             marks,
             attempt: self.conversation.attempt,
+            count_first: None,
         }
     }
 }
