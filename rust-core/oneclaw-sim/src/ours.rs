@@ -3,6 +3,8 @@
 //! Nothing is decided here. What the agent does with a plan is done with it: requests are sent, summaries asked for twice
 //! and put to the gate, marks, attempts, anchors and calibrations kept, a refusal learnt from and answered once.
 
+mod sample;
+
 use crate::contender::Play;
 use crate::estimates::{self, Estimates};
 use crate::facts;
@@ -20,8 +22,8 @@ use std::rc::Rc;
 
 /// How often a request is planned anew because a compaction came between; as in the agent.
 const MOST_PLANS: usize = 6;
-/// Estimates are compared with the truth where the number of rows is a multiple of this.
-const SAMPLE_EVERY: u64 = 5;
+/// How often the service is asked what a request would cost before one reply; as in the agent.
+const MOST_COUNTS: usize = 2;
 
 /// A preset at work on one conversation.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub struct Ours<'p> {
     /// What reports taught, by model.
     calibrations: Vec<Calibration>,
     anchor: Option<Anchor>,
+    /// Whether the anchor is a count that was asked for.
+    is_counted: bool,
     model: usize,
     limits: ModelLimits,
     /// The model that wrote the last reply.
@@ -42,6 +46,8 @@ pub struct Ours<'p> {
     last_calibration: Calibration,
     /// How far estimates were off, where that is studied.
     estimates: Option<Estimates>,
+    /// They are compared with the truth where the number of rows is a multiple of this.
+    sample_every: u64,
 }
 
 impl<'p> Ours<'p> {
@@ -53,6 +59,7 @@ impl<'p> Ours<'p> {
             conversation: Conversation { fixed, ..Conversation::default() },
             calibrations: script.models.iter().map(|_| Calibration::default()).collect(),
             anchor: None,
+            is_counted: false,
             model: 0,
             limits: ModelLimits::default(),
             last_author: None,
@@ -61,12 +68,13 @@ impl<'p> Ours<'p> {
             last_upper: 0,
             last_calibration: Calibration::default(),
             estimates: None,
+            sample_every: 1,
         }
     }
 
-    /// The same, and its estimates are compared with the truth.
-    pub fn studied(self) -> Self {
-        Self { estimates: Some(Estimates::default()), ..self }
+    /// The same, and its estimates are compared with the truth, once in so many rows.
+    pub fn studied(self, sample_every: u64) -> Self {
+        Self { estimates: Some(Estimates::default()), sample_every, ..self }
     }
 
     fn state(&self) -> EstimatorState {
@@ -137,8 +145,10 @@ impl<'p> Ours<'p> {
     fn send(&mut self, world: &mut World<'_>, plan: Plan, text: &str) -> Result<Answered, Refusal> {
         let model = self.conversation.model.clone();
         let mut anchor = Anchor::new(&plan.request, model.as_ref(), 1);
-        let is_sampled = self.estimates.is_some() && self.rows.is_multiple_of(SAMPLE_EVERY);
-        let sample = is_sampled.then(|| Estimates::sample(&plan, &self.state(), model.as_ref()));
+        let is_studied = world.model(self.model).is_some_and(|model| model.is_studied);
+        let is_sampled =
+            is_studied && self.estimates.is_some() && self.rows.is_multiple_of(self.sample_every);
+        let sample = if is_sampled { self.sample(&plan) } else { None };
         self.last_upper = plan.request_estimate.upper;
         self.last_calibration = self.state().calibration;
         let earlier = world.last(self.model);
@@ -150,6 +160,7 @@ impl<'p> Ours<'p> {
         }
         anchor.prompt = size;
         self.anchor = Some(anchor);
+        self.is_counted = false;
         if let Some(calibration) = self.calibrations.get_mut(self.model) {
             *calibration = calibration.after(size, plan.uncalibrated);
         }
@@ -201,8 +212,18 @@ impl<'p> Ours<'p> {
     /// Plans, and compacts, until there is a request that may be sent.
     fn ready(&mut self, world: &mut World<'_>, moment: Moment) -> Result<Plan, Outcome> {
         let mut moment = moment;
-        for _ in 0..MOST_PLANS {
+        let mut counts = 0;
+        for _ in 0..MOST_PLANS + MOST_COUNTS {
             let plan = self.plan(moment, None, Summaries::Allowed);
+            if counts < MOST_COUNTS
+                && let Some(request) = &plan.count_first
+                && let Some(size) = self.counted(world, request)
+            {
+                self.anchor = Some(Anchor::new(request, self.conversation.model.as_ref(), size));
+                self.is_counted = true;
+                counts += 1;
+                continue;
+            }
             match plan.decision {
                 Decision::Send(_) => {
                     self.keep(&plan, "");
@@ -218,11 +239,23 @@ impl<'p> Ours<'p> {
         Err(Outcome::Stuck)
     }
 
+    /// What a request would cost, where the service says so.
+    fn counted(&self, world: &mut World<'_>, request: &Request) -> Option<u64> {
+        let earlier = world.last(self.model);
+        let prompt = Prompt::of_request(request.clone(), world.tools(self.model), &earlier);
+        world.count(self.model, &prompt)
+    }
+
     /// Whether a plan that gives up does so for the one reason there may be: instructions, tools and the newest message
-    /// exceed the hard limit by their estimate.
+    /// exceed the hard limit by their count, or else by their estimate.
     fn given_up(&self, plan: &Plan, culprit: Culprit) -> Outcome {
-        let least = estimates::by_content(plan, &self.state(), self.conversation.model.as_ref());
-        let is_over = plan.budget.is_some_and(|budget| least.upper > budget.hard);
+        let model = self.conversation.model.as_ref();
+        let whole = Some(plan.request.messages.len());
+        let least = match self.anchor.filter(|anchor| anchor.covers(&plan.request, model) == whole) {
+            Some(anchor) => anchor.prompt,
+            None => estimates::by_content(plan, &self.state(), model).upper,
+        };
+        let is_over = plan.budget.is_some_and(|budget| least > budget.hard);
         if culprit == Culprit::NewestMessage && is_over { Outcome::Declined } else { Outcome::Stuck }
     }
 

@@ -39,12 +39,14 @@ pub struct ModelSpec {
     pub tokenizer: Tokenizer,
     /// Whether its service says what a request would cost.
     pub has_counting: bool,
+    /// Whether estimates of its requests are compared with the truth.
+    pub is_studied: bool,
 }
 
 impl ModelSpec {
     fn new(name: &str, window: u64, tokenizer: Tokenizer, has_counting: bool) -> Self {
         let max_output = (window / 4).min(MOST_OUTPUT);
-        Self { id: name.into(), window, max_output, tokenizer, has_counting }
+        Self { id: name.into(), window, max_output, tokenizer, has_counting, is_studied: true }
     }
 
     /// What a policy is told about it.
@@ -151,7 +153,9 @@ impl Script {
         let mut models = vec![ModelSpec::new(&service.model, window, service.tokenizer(), has_counting)];
         if kind == Kind::Switch {
             let small = (window / 8).max(LEAST_WINDOW);
-            models.push(ModelSpec::new("gpt-4-sim", small, Tokenizer::Cl100k, has_counting));
+            let other = ModelSpec::new("gpt-4-sim", small, Tokenizer::Cl100k, has_counting);
+            // A study of one vocabulary is not to be watered down by another.
+            models.push(ModelSpec { is_studied: service.file.is_none(), ..other });
         }
         let has_tools = !matches!(kind, Kind::Chat);
         let script = Self {

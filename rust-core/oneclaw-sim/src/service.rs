@@ -45,6 +45,11 @@ impl Service {
         self.vocabulary.clone().map_or(Tokenizer::O200k, Tokenizer::File)
     }
 
+    /// What it counts with, in words: the file, or the name of the vocabulary.
+    pub fn tokenizer_name(&self) -> &str {
+        self.file.as_deref().unwrap_or("o200k")
+    }
+
     /// Whether it can be asked: that of earlier results has lost its vocabulary.
     pub fn is_there(&self) -> bool {
         self.file.is_some() == self.vocabulary.is_some() && self.tokenizer().is_there()

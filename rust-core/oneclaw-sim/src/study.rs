@@ -28,6 +28,8 @@ const MOST_TURNS: u64 = 400;
 const DRAWN_TURNS: u64 = 100;
 /// The window it is drawn on, or the nearest.
 const DRAWN_WINDOW: u64 = 16_000;
+/// Rows between two requests whose estimates are looked at: each costs as much as three plans.
+const SAMPLE_EVERY: u64 = 5;
 /// The windows looked at where none are named.
 pub const WINDOWS: [u64; 8] = [2_000, 4_000, 8_000, 16_000, 32_000, 128_000, 200_000, 1_000_000];
 
@@ -47,8 +49,9 @@ pub struct Study {
     /// Policies.
     pub policies: Vec<Contender>,
     /// Who answers; the small model of the kind `switch` is always cl100k's.
-    #[serde(default)]
     pub service: Service,
+    /// Estimates of our default are compared with the truth once in so many rows.
+    pub sample_every: u64,
     /// Threads at work.
     #[serde(skip)]
     pub threads: usize,
@@ -76,8 +79,14 @@ impl Study {
             windows: WINDOWS.to_vec(),
             policies: crate::contender::CONTENDERS.to_vec(),
             service: Service::default(),
+            sample_every: SAMPLE_EVERY,
             threads: 1,
         }
+    }
+
+    /// The same for the sake of its estimates: under our default alone, and every request is looked at.
+    pub fn of_estimates(self) -> Self {
+        Self { policies: vec![Contender::Oneclaw], sample_every: 1, ..self }
     }
 
     /// How many turns will be played, about.
@@ -188,7 +197,7 @@ impl Study {
             for &policy in policies {
                 let rng = Rng::of(self.seed, &[3, job.kind as u64, job.window, job.index, writer as u64]);
                 let mut world = World::new(counter, &script, writer, rng);
-                let mut play = policy.play(&script);
+                let mut play = policy.play(&script, self.sample_every);
                 for turn in &script.turns {
                     let outcome = play.turn(turn, &mut world);
                     world.end_turn(turn, outcome);
@@ -224,7 +233,7 @@ impl Study {
             let rng = Rng::of(self.seed, &[3, kind as u64, window, 0, Writer::Good as u64]);
             let mut world = World::new(&mut counter, &script, Writer::Good, rng);
             world.points = Some(vec![]);
-            let mut play = policy.play(&script);
+            let mut play = policy.play(&script, self.sample_every);
             for turn in &script.turns {
                 let outcome = play.turn(turn, &mut world);
                 world.end_turn(turn, outcome);

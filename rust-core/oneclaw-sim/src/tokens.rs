@@ -40,15 +40,6 @@ impl Tokenizer {
         }
     }
 
-    /// Its name in a report.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::O200k => "o200k",
-            Self::Cl100k => "cl100k",
-            Self::File(vocabulary) => vocabulary.name(),
-        }
-    }
-
     /// Whether its vocabulary can be read; those that are compiled in fail only in a broken build.
     pub fn is_there(&self) -> bool {
         match self {

@@ -21,6 +21,18 @@ const LOOP_SHARE: u64 = 10;
 /// So many failed turns at the end make a conversation dead.
 const DEAD_AFTER: u64 = 5;
 
+/// The shortest reply that a turn is worth: where there is room for it, a turn could have been answered.
+const LEAST_REPLY: u64 = 1_024;
+
+/// What a policy says of a request that it sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Promise {
+    /// It fits.
+    Fits,
+    /// It may not fit, and is tried before the turn is given up.
+    Tried,
+}
+
 /// Why a service does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
@@ -108,10 +120,22 @@ impl<'a> World<'a> {
 
     /// Puts a prompt to a model, which answers with `reply` or refuses.
     pub fn ask(&mut self, index: usize, prompt: Prompt, reply: &str) -> Result<Answered, Refusal> {
+        self.ask_as(index, prompt, reply, Promise::Fits)
+    }
+
+    /// The same, by somebody who says what is known of the size.
+    pub fn ask_as(
+        &mut self,
+        index: usize,
+        prompt: Prompt,
+        reply: &str,
+        promise: Promise,
+    ) -> Result<Answered, Refusal> {
         let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
         let size = prompt.tokens(&model.tokenizer, self.counter);
         let faults = prompt.faults();
         self.tally.requests += 1;
+        self.tally.tries += u64::from(promise == Promise::Tried);
         self.tally.largest_ppm = self.tally.largest_ppm.max(size * 1_000_000 / model.window.max(1));
         let orphaned = &mut self.orphaned;
         let new = faults.orphans.iter().filter(|call| orphaned.insert((**call).to_owned())).count();
@@ -126,7 +150,10 @@ impl<'a> World<'a> {
             points.push(Point { turn, tokens: size, is_refused: is_too_long || is_malformed });
         }
         if is_too_long {
-            self.tally.rejected += 1;
+            match promise {
+                Promise::Fits => self.tally.rejected += 1,
+                Promise::Tried => self.tally.tries_refused += 1,
+            }
             return Err(Refusal::TooLong { prompt: size });
         }
         if is_malformed {
@@ -154,6 +181,13 @@ impl<'a> World<'a> {
             self.turn.cut += 1;
         }
         Ok(Answered { usage, kept_milli })
+    }
+
+    /// What a prompt would cost, where the service says so.
+    pub fn count(&mut self, index: usize, prompt: &Prompt) -> Option<u64> {
+        let model = self.model(index).filter(|model| model.has_counting)?;
+        self.tally.counts += 1;
+        Some(prompt.tokens(&model.tokenizer, self.counter))
     }
 
     /// Asks a model for a summary.
@@ -249,7 +283,7 @@ impl<'a> World<'a> {
         }
         tally.failed += 1;
         if outcome == Outcome::Declined {
-            match least > model.window - model.max_output {
+            match least.saturating_add(model.max_output.min(LEAST_REPLY)) > model.window {
                 true => tally.declined += 1,
                 false => tally.declined_early += 1,
             }

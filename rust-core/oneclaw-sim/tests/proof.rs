@@ -4,7 +4,7 @@
 
 use oneclaw_sim::report::{self, findings};
 use oneclaw_sim::study::Results;
-use oneclaw_sim::{CONTENDERS, Contender, Kind, Study, StudyFault, Tally};
+use oneclaw_sim::{CONTENDERS, Contender, Kind, SOURCES, Study, StudyFault, Tally};
 use std::sync::LazyLock;
 
 /// All kinds, policies and writers on a few windows.
@@ -167,9 +167,10 @@ fn the_report_says_where_a_document_does_better() {
 fn the_upper_estimate_is_hardly_ever_below_the_truth() {
     for kind in &RESULTS.by_kind {
         let errors = &kind.errors;
-        assert!(errors.calibrated_upper.estimates > 20, "{kind:?}");
-        for upper in [&errors.calibrated_upper, &errors.anchored_upper] {
-            assert!(upper.below * 1_000 <= upper.estimates, "{kind:?}");
+        assert!(errors.upper.calibrated.bounds() > 20, "{kind:?}");
+        for source in SOURCES {
+            let upper = errors.upper.of(source);
+            assert!(upper.below * 1_000 <= upper.bounds(), "{} {kind:?}", source.name());
         }
         assert!(errors.anchored.mean_percent() < errors.simple.mean_percent(), "{kind:?}");
     }

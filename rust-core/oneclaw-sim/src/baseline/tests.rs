@@ -18,7 +18,7 @@ fn played(policy: Contender, kind: Kind, window: u64, turns: u64) -> Vec<Tally> 
     let script = Script::new(&Texts::new(5), kind, window, Rng::of(5, &[1]), turns, &Service::default());
     let mut counter = Counter::default();
     let mut world = World::new(&mut counter, &script, Writer::Sloppy, Rng::of(5, &[2]));
-    let mut play: Box<dyn Play> = policy.play(&script);
+    let mut play: Box<dyn Play> = policy.play(&script, 1);
     let mut tallies = Vec::new();
     for turn in &script.turns {
         let outcome = play.turn(turn, &mut world);

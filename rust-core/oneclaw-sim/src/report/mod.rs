@@ -11,6 +11,7 @@ mod rivals;
 mod table;
 mod tokens;
 
+pub use estimates::slack_table;
 pub use markdown::{alone, markdown};
 
 use crate::contender::Contender;
@@ -172,7 +173,7 @@ fn method(results: &Results) -> String {
          facts, one keeps none, one is blank, endless, forged, off the point or calls tools.</li><li>Impossible turns, left \
          out of the failures: {} of {} under oneclaw.</li><li>A cache holds the unchanged beginning of a request from \
          1,024 tokens on.</li></ul>",
-        escaped(service.file.as_deref().unwrap_or("o200k")),
+        escaped(service.tokenizer_name()),
         told,
         whole(tally.impossible),
         whole(tally.turns)
