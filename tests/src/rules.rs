@@ -2,7 +2,8 @@
 
 use crate::words;
 use oneclaw_context::assemble::NO_RESULT;
-use oneclaw_context::plan::{Decision, Summaries, Work};
+use oneclaw_context::estimate::Estimate;
+use oneclaw_context::plan::{Decision, SendReason, Summaries, Work};
 use oneclaw_context::policy::Style;
 use oneclaw_context::summary::gate::{CHECKPOINT_HEADINGS, Finish, Gate, Reply, STRUCTURED_HEADINGS};
 use oneclaw_context::{Conversation, Inputs, Plan, plan};
@@ -17,14 +18,22 @@ pub fn check_plan(plan: &Plan, conversation: &Conversation) -> Result<(), String
     check_newest_user(conversation, &plan.request)?;
     // 3: it fits, or says why it cannot.
     if let Some(budget) = plan.budget {
-        let upper = plan.request_estimate.upper;
-        let fits = match plan.decision {
-            Decision::Irreducible { over, .. } => upper == budget.hard + over,
-            _ => upper <= budget.hard,
+        let Estimate { expected, upper } = plan.request_estimate;
+        let fits = match &plan.decision {
+            Decision::Irreducible { over, .. } => expected == budget.most + over,
+            Decision::Send(SendReason::ShorterReply) => upper > budget.hard && upper <= budget.most,
+            Decision::Send(SendReason::Tried) => expected <= budget.most && upper > budget.most,
+            Decision::Send(_) => upper <= budget.hard,
+            // What follows it is judged in the stage it was planned in.
+            Decision::Compact(_) => upper <= budget.most || expected <= budget.most,
         };
-        ensure(fits, || format!("{upper} > {}: {:?}", budget.hard, plan.decision))?;
+        ensure(fits, || format!("{:?} of {budget:?}: {:?}", plan.request_estimate, plan.decision))?;
         let max_output = plan.request.max_output.unwrap_or(u64::MAX);
-        ensure(max_output <= budget.reserve, || format!("{max_output} tokens of output"))?;
+        ensure(max_output <= budget.reserve.max(1), || format!("{max_output} tokens of output"))?;
+        if let (Some(window), Decision::Send(_)) = (budget.window, &plan.decision) {
+            let sum = plan.size().saturating_add(max_output);
+            ensure(sum <= window.max(1), || format!("{sum} tokens with the reply, {window} in all"))?;
+        }
         for summary in plan.summary_requests() {
             let upper = summary.upper;
             ensure(upper <= budget.hard, || format!("summary request {upper} > {}", budget.hard))?;

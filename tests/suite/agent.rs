@@ -13,6 +13,7 @@ mod line;
 mod long;
 mod nous;
 mod opencode;
+mod pastes;
 mod rfc011;
 mod sessions;
 mod stops;

@@ -785,8 +785,10 @@ mod edge_cases {
         );
         assert!(matches!(over_the_trigger.decision, Decision::Send(SendReason::NothingToGain)));
         assert_eq!(over_the_trigger.request.messages, [user(&text_of(8_700))]);
-        let too_long = plan_of(12_000);
-        let over = too_long.estimate.upper - 9_000;
+        let doubtful = plan_of(12_000);
+        assert!(matches!(doubtful.decision, Decision::Send(SendReason::Tried)), "{:?}", doubtful.decision);
+        let too_long = plan_of(18_000);
+        let over = too_long.estimate.expected - 9_000;
         assert!(
             matches!(too_long.decision, Decision::Irreducible { culprit: Culprit::NewestMessage, over: o } if o == over)
         );

@@ -24,6 +24,7 @@ mod properties;
 mod replay;
 mod rfc011;
 mod services;
+mod short_reply;
 mod store;
 mod store_catalogue;
 mod store_concurrent;

@@ -85,6 +85,7 @@ mod layer_1_calibrated_token_accounting {
             base: 108_000,
             reserve: 8_000,
             hard: 100_000,
+            most: 106_976,
             trigger: 74_999,
             target: 54_000,
             summary_cap: 2_048,

@@ -70,7 +70,7 @@ impl Answer {
 /// Sends the plan's request and takes in the reply. However it ends, what was said is in the file.
 pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan) -> Result<Answer, Failure> {
     let target = &chat.target;
-    let profile = target.profile_for(plan.request_estimate.upper);
+    let profile = target.profile_for(plan.size());
     let asking = job.core.client.stream(&target.endpoint, &profile, &plan.request);
     let mut stream = match job.unless_stopped(asking).await? {
         Ok(stream) => stream,

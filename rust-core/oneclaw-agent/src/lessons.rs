@@ -1,7 +1,8 @@
 //! What reports and refusals teach about a model. Pure: values in, values out.
 
-use oneclaw_context::Plan;
 use oneclaw_context::estimate::{Calibration, Cost, Tariff, text};
+use oneclaw_context::plan::SendReason;
+use oneclaw_context::{Decision, Plan};
 use oneclaw_model::Request;
 use oneclaw_providers::classify;
 use oneclaw_store::engine::{Learnt, ModelAt};
@@ -104,12 +105,19 @@ pub(crate) struct Size {
     pub expected: u64,
     /// By content, before anything that reports taught.
     pub uncalibrated: u64,
+    /// The limit that only its likely size was within, where it was sent all the same.
+    pub tried: Option<u64>,
 }
 
 impl Size {
     /// Of a plan's request.
     pub fn of_plan(plan: &Plan) -> Self {
-        Self { expected: plan.request_estimate.expected, uncalibrated: plan.uncalibrated }
+        let is_tried = matches!(plan.decision, Decision::Send(SendReason::Tried));
+        Self {
+            expected: plan.request_estimate.expected,
+            uncalibrated: plan.uncalibrated,
+            tried: plan.budget.filter(|_| is_tried).map(|budget| budget.most),
+        }
     }
 
     /// Of a request that is text only.
@@ -118,7 +126,8 @@ impl Size {
             request.system.iter().cloned().chain(request.messages.iter().map(|m| m.text().to_owned()));
         let cost =
             texts.map(|t| tariff.text(text::measure(&t)) + Tariff::MESSAGE).sum::<Cost>() + Tariff::REQUEST;
-        Self { expected: tariff.total(cost).expected, uncalibrated: cost.expected.div_ceil(1_000) }
+        let uncalibrated = cost.expected.div_ceil(1_000);
+        Self { expected: tariff.total(cost).expected, uncalibrated, tried: None }
     }
 }
 
@@ -152,6 +161,12 @@ pub(crate) fn of_refusal(
             let factor = factor.at_least(actual, size.uncalibrated);
             Learnt { factor: Some(factor.factor()), ..learnt }
         }
+        // A try that failed says that the request was over the limit, and nothing against the window.
+        (None, _) if let Some(limit) = size.tried => {
+            let factor = learnt.factor.map(Calibration::new).unwrap_or_default();
+            let factor = factor.at_least(limit.saturating_add(1), size.uncalibrated);
+            Learnt { factor: Some(factor.factor()), ..learnt }
+        }
         (None, _) => {
             let (part, whole) = FITS_AFTER_REFUSAL;
             let fits = size.expected / whole * part;
@@ -179,7 +194,7 @@ fn smaller(known: Option<u64>, new: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const SIZE: Size = Size { expected: 10_000, uncalibrated: 8_000 };
+    const SIZE: Size = Size { expected: 10_000, uncalibrated: 8_000, tried: None };
 
     #[test]
     fn a_refusal_teaches_the_window_or_that_estimates_were_too_low() {

@@ -110,7 +110,8 @@ impl Run {
             moment,
         ));
         if let Some(budget) = plan.budget {
-            self.tally.over_hard += u64::from(plan.request_estimate.upper > budget.hard);
+            let is_last = !matches!(plan.decision, Decision::Compact(_));
+            self.tally.over_hard += u64::from(is_last && plan.size() > budget.most);
             self.tally.largest = self.tally.largest.max(plan.request_estimate.upper);
         }
         match &plan.decision {

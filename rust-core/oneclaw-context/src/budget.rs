@@ -3,6 +3,9 @@
 use crate::policy::{Policy, Trigger};
 use oneclaw_model::ModelLimits;
 
+/// The shortest reply a request may be left with where nothing else makes it fit.
+pub const SHORT_REPLY: u64 = 1_024;
+
 /// The sizes a request is judged by, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
@@ -14,6 +17,8 @@ pub struct Budget {
     pub reserve: u64,
     /// No request may be larger.
     pub hard: u64,
+    /// The same where only a short reply is asked for: what a request that cannot be made smaller is judged by.
+    pub most: u64,
     /// The largest size that does not fire.
     pub trigger: u64,
     /// What a compaction should get down to.
@@ -36,10 +41,11 @@ impl Budget {
         if let Some(window) = window {
             reserve = reserve.min(window / 4);
         }
-        let hard = match window {
-            Some(window) => (window - reserve).min(input_limit.unwrap_or(u64::MAX)),
+        let beside = |reply: u64| match window {
+            Some(window) => window.saturating_sub(reply).min(input_limit.unwrap_or(u64::MAX)),
             None => base,
         };
+        let hard = beside(reserve);
         let fires_above = match policy.trigger {
             Trigger::WindowShare => policy.threshold.of(base),
             Trigger::HardShare => {
@@ -54,11 +60,19 @@ impl Budget {
             base,
             reserve,
             hard,
+            most: beside(reserve.min(SHORT_REPLY)),
             trigger: fires_above.min(hard),
             target: policy.target.of(base).min(fires_above).min(hard),
             summary_cap: policy.summary_tokens.min(reserve),
             emergency: policy.emergency.map(|share| share.of_up(hard)),
         })
+    }
+
+    /// The sizes where only a short reply is asked for. The limit is all that counts then: what is over it by more than a
+    /// reply's length does not get under any trigger.
+    pub fn with_short_reply(self) -> Self {
+        let most = self.most;
+        Self { reserve: self.reserve.min(SHORT_REPLY), hard: most, trigger: most, target: most, ..self }
     }
 
     /// What to ask for in a request of that size: services may count prompt and reply together.
@@ -98,6 +112,21 @@ mod tests {
         assert_eq!(sizes(limits, &OPENCODE), (1_000, 60_000, 60_000));
         let only = ModelLimits { window: None, input_limit: Some(60_000), max_output: Some(1_000) };
         assert_eq!(sizes(only, &ONECLAW), (1_000, 60_000, 51_000));
+    }
+
+    #[test]
+    fn a_short_reply_leaves_more_for_the_request_within_an_input_limit() {
+        let most = |window, input_limit, max_output| {
+            let budget = Budget::of(&ModelLimits { window, input_limit, max_output }, &ONECLAW).unwrap();
+            let short = budget.with_short_reply();
+            assert_eq!((short.hard, short.summary_cap), (budget.most, budget.summary_cap));
+            (short.reserve, short.hard)
+        };
+        assert_eq!(most(Some(16_000), None, None), (1_024, 14_976));
+        assert_eq!(most(Some(16_000), None, Some(500)), (500, 15_500));
+        assert_eq!(most(Some(3_000), None, None), (750, 2_250), "never above the usual reserve");
+        assert_eq!(most(Some(16_000), Some(13_000), None), (1_024, 13_000));
+        assert_eq!(most(None, Some(13_000), None), (1_024, 13_000));
     }
 
     #[test]

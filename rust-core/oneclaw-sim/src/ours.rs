@@ -11,9 +11,9 @@ use crate::facts;
 use crate::pins::Pins;
 use crate::script::{ModelSpec, Script, ToolUse, Turn};
 use crate::wire::{Item, Prompt, Role};
-use crate::world::{Answered, Form, Outcome, Output, Refusal, SummaryRequest, World, kept};
+use crate::world::{Answered, Form, Outcome, Output, Promise, Refusal, SummaryRequest, World, kept};
 use oneclaw_context::estimate::{Anchor, Calibration, EstimatorState, MeasuredRow, Tariff};
-use oneclaw_context::plan::{self, Compaction, Culprit, Summaries, Summarise, Work};
+use oneclaw_context::plan::{self, Compaction, Culprit, SendReason, Summaries, Summarise, Work};
 use oneclaw_context::summary::gate::{self, Accepted, Rejection};
 use oneclaw_context::summary::prompt::{Round, SummaryPlan};
 use oneclaw_context::{Conversation, Decision, Fixed, Inputs, Moment, Plan, Policy, Reason};
@@ -33,8 +33,6 @@ pub struct Ours<'p> {
     /// What reports taught, by model.
     calibrations: Vec<Calibration>,
     anchor: Option<Anchor>,
-    /// Whether the anchor is a count that was asked for.
-    is_counted: bool,
     model: usize,
     limits: ModelLimits,
     /// The model that wrote the last reply.
@@ -59,7 +57,6 @@ impl<'p> Ours<'p> {
             conversation: Conversation { fixed, ..Conversation::default() },
             calibrations: script.models.iter().map(|_| Calibration::default()).collect(),
             anchor: None,
-            is_counted: false,
             model: 0,
             limits: ModelLimits::default(),
             last_author: None,
@@ -151,16 +148,19 @@ impl<'p> Ours<'p> {
         let sample = if is_sampled { self.sample(&plan) } else { None };
         self.last_upper = plan.request_estimate.upper;
         self.last_calibration = self.state().calibration;
+        let promise = match plan.decision {
+            Decision::Send(SendReason::Tried) => Promise::Tried,
+            _ => Promise::Fits,
+        };
         let earlier = world.last(self.model);
         let prompt = Prompt::of_request(plan.request, world.tools(self.model), &earlier);
-        let answered = world.ask(self.model, prompt, text)?;
+        let answered = world.ask_as(self.model, prompt, text, promise)?;
         let size = answered.usage.prompt();
         if let (Some(estimates), Some(sample)) = (&mut self.estimates, sample) {
             estimates.add(&sample, size);
         }
         anchor.prompt = size;
         self.anchor = Some(anchor);
-        self.is_counted = false;
         if let Some(calibration) = self.calibrations.get_mut(self.model) {
             *calibration = calibration.after(size, plan.uncalibrated);
         }
@@ -220,7 +220,6 @@ impl<'p> Ours<'p> {
                 && let Some(size) = self.counted(world, request)
             {
                 self.anchor = Some(Anchor::new(request, self.conversation.model.as_ref(), size));
-                self.is_counted = true;
                 counts += 1;
                 continue;
             }
@@ -247,15 +246,15 @@ impl<'p> Ours<'p> {
     }
 
     /// Whether a plan that gives up does so for the one reason there may be: instructions, tools and the newest message
-    /// exceed the hard limit by their count, or else by their estimate.
+    /// exceed what may be sent with a short reply, by their count or else by their likely size.
     fn given_up(&self, plan: &Plan, culprit: Culprit) -> Outcome {
         let model = self.conversation.model.as_ref();
         let whole = Some(plan.request.messages.len());
         let least = match self.anchor.filter(|anchor| anchor.covers(&plan.request, model) == whole) {
             Some(anchor) => anchor.prompt,
-            None => estimates::by_content(plan, &self.state(), model).upper,
+            None => estimates::by_content(plan, &self.state(), model).expected,
         };
-        let is_over = plan.budget.is_some_and(|budget| least > budget.hard);
+        let is_over = plan.budget.is_some_and(|budget| least > budget.most);
         if culprit == Culprit::NewestMessage && is_over { Outcome::Declined } else { Outcome::Stuck }
     }
 

@@ -96,7 +96,7 @@ pub enum Source {
     RowUsage,
     /// The service's own count of an earlier request that this one continues.
     Anchor,
-    /// The service's own count of this request, or of the smallest form of it.
+    /// The service's own count of this request.
     Counted,
 }
 

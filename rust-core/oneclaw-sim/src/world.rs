@@ -9,6 +9,7 @@ use crate::summariser::{Summariser, Writer, Written};
 use crate::tally::{FactsSeen, Point, Sums, Tally, TurnCost, cost_of_cached};
 use crate::tokens::Counter;
 use crate::wire::{Item, Prompt, Role, tools_tokens};
+use oneclaw_context::budget::SHORT_REPLY;
 use oneclaw_context::policy::Style;
 use oneclaw_model::Usage;
 use std::collections::HashSet;
@@ -20,9 +21,6 @@ const LEAST_CACHED: u64 = 1_024;
 const LOOP_SHARE: u64 = 10;
 /// So many failed turns at the end make a conversation dead.
 const DEAD_AFTER: u64 = 5;
-
-/// The shortest reply that a turn is worth: where there is room for it, a turn could have been answered.
-const LEAST_REPLY: u64 = 1_024;
 
 /// What a policy says of a request that it sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,7 +281,7 @@ impl<'a> World<'a> {
         }
         tally.failed += 1;
         if outcome == Outcome::Declined {
-            match least.saturating_add(model.max_output.min(LEAST_REPLY)) > model.window {
+            match least.saturating_add(model.max_output.min(SHORT_REPLY)) > model.window {
                 true => tally.declined += 1,
                 false => tally.declined_early += 1,
             }

@@ -6,7 +6,7 @@ use oneclaw_agent::tools::{Answer, Answering, Registry, Tool};
 use oneclaw_agent::{Agent, Config, Event, Failure, KeyVault, Offer, Patience, Run, Surroundings, System};
 use oneclaw_context::Policy;
 use oneclaw_context::policy::ONECLAW;
-use oneclaw_demo::{Exchange, Model, Server, Step};
+use oneclaw_demo::{Exchange, Model, Server, Step, Tokenizer};
 use oneclaw_model::row::{Row, RowType};
 use oneclaw_model::{ModelLimits, ProviderKind, ToolSpec};
 use oneclaw_providers::{ApiKey, Timing};
@@ -71,6 +71,8 @@ pub struct Setup {
     pub system: Option<String>,
     pub delay: Duration,
     pub key: Option<&'static str>,
+    /// How the server counts.
+    pub tokenizer: Arc<dyn Tokenizer>,
     /// What else the server is started with.
     pub demo: oneclaw_demo::Config,
 }
@@ -90,6 +92,7 @@ impl Default for Setup {
             system: None,
             delay: Duration::ZERO,
             key: None,
+            tokenizer: Arc::new(O200k),
             // What models refuse by the catalogue has tests of its own.
             demo: oneclaw_demo::Config { uses_catalogue: false, ..Default::default() },
         }
@@ -156,7 +159,7 @@ impl Setup {
             .collect();
         let server = Server::start(oneclaw_demo::Config {
             models,
-            tokenizer: Arc::new(O200k),
+            tokenizer: self.tokenizer.clone(),
             delay: self.delay,
             piece: 40,
             key: self.key.map(str::to_owned),

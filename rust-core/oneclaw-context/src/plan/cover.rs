@@ -40,7 +40,7 @@ impl Cover<'_> {
     /// The size of the next request with an empty text in place of the covered rows.
     fn base(&self) -> u64 {
         let draft = self.steps.draft(self.boundary, Summary::Pending(0), &self.marks);
-        self.steps.planner.form(draft).estimate.upper
+        self.steps.size_of(&self.steps.planner.form(draft))
     }
 
     /// What a text in place of the covered rows may take so that the next request stays within `limit`.
@@ -57,9 +57,11 @@ impl Cover<'_> {
         if cap < LEAST_SUMMARY {
             return None;
         }
+        // Whatever the chat gives up, the request for its summary does not.
+        let usual = planner.known.unwrap_or(steps.budget);
         let (writer, tariff) = match planner.inputs.summariser {
-            None => (steps.budget, &planner.tariff),
-            Some(other) => (Budget::of(&other.limits, planner.policy).unwrap_or(steps.budget), &other.tariff),
+            None => (usual, &planner.tariff),
+            Some(other) => (Budget::of(&other.limits, planner.policy).unwrap_or(usual), &other.tariff),
         };
         let job = Job {
             rows: self.rows(),
@@ -142,7 +144,7 @@ impl Cover<'_> {
         let planner = steps.planner;
         let mut draft = steps.draft(self.boundary, summary, &self.marks);
         let mut form = planner.form(draft.clone());
-        if form.estimate.upper > steps.budget.hard {
+        if steps.size_of(&form) > steps.budget.hard {
             draft.auto_continue = None;
             form = planner.form(draft.clone());
         }

@@ -2,6 +2,7 @@
 
 use super::cover::Cover;
 use super::planner::{Form, Planner};
+use super::stage::Stage;
 use super::{AUTO_CONTINUE, Culprit, Decision, Moment, Plan, Reason, SendReason, Summaries};
 use crate::assemble::{Draft, Summary};
 use crate::budget::Budget;
@@ -42,6 +43,16 @@ pub(super) struct Steps<'a> {
 }
 
 impl Steps<'_> {
+    /// The size as things stand that counts.
+    fn size(&self) -> u64 {
+        self.planner.stage.size(self.now)
+    }
+
+    /// The size of a form that counts.
+    pub fn size_of(&self, form: &Form) -> u64 {
+        self.planner.stage.size(form.estimate)
+    }
+
     /// Goes down the ladder as far as it has to.
     pub fn decide(&self, now: Form) -> Plan {
         let planner = self.planner;
@@ -50,13 +61,13 @@ impl Steps<'_> {
             return planner.send(now, SendReason::Fits, standing);
         };
         let reason = fired.reason;
-        let is_too_big = self.now.upper > self.budget.hard;
+        let is_too_big = self.size() > self.budget.hard;
         let is_urgent = is_too_big || matches!(reason, Reason::Manual | Reason::Overflow);
         if !is_urgent && !planner.policy.auto {
             return planner.send(now, SendReason::AutoOff, standing);
         }
         let mut smallest = planner.smallest();
-        if smallest.estimate.upper > self.budget.hard {
+        if self.size_of(&smallest) > self.budget.hard {
             if !is_too_big {
                 return self.nothing_to_gain(now);
             }
@@ -96,7 +107,7 @@ impl Steps<'_> {
     /// The conversation with these marks, if that is small enough.
     fn send_within(&self, limit: u64, marks: &Marks) -> Option<Plan> {
         let form = self.planner.as_it_is(marks);
-        (form.estimate.upper <= limit)
+        (self.size_of(&form) <= limit)
             .then(|| self.remember_size(self.planner.send(form, SendReason::Pruned, marks.clone())))
     }
 
@@ -117,12 +128,13 @@ impl Steps<'_> {
             Moment::BeforeSend | Moment::AfterTools | Moment::AfterResponse => {}
         }
         let used = match planner.policy.trigger {
-            Trigger::Used => planner.used(),
-            Trigger::WindowShare | Trigger::HardShare | Trigger::Tokens => None,
+            // What cannot be made to fit is judged by its size alone.
+            Trigger::Used if planner.stage == Stage::Usual => planner.used(),
+            Trigger::Used | Trigger::WindowShare | Trigger::HardShare | Trigger::Tokens => None,
         };
-        let is_over_hard = self.now.upper > self.budget.hard;
+        let is_over_hard = self.size() > self.budget.hard;
         let is_over_trigger = planner.policy.compares(planner.inputs.moment)
-            && used.unwrap_or(self.now.upper) > self.budget.trigger
+            && used.unwrap_or(self.size()) > self.budget.trigger
             && (is_over_hard || !self.is_too_soon());
         let (reason, limit, by_size) = match (is_over_trigger, is_over_hard) {
             (true, _) => (Reason::Threshold, self.budget.trigger, used.is_none()),
@@ -177,7 +189,7 @@ impl Steps<'_> {
         let culprit = candidates.into_iter().max_by_key(|(cost, _)| cost.upper);
         let decision = Decision::Irreducible {
             culprit: culprit.map_or(Culprit::NewestMessage, |(_, c)| c),
-            over: smallest.estimate.upper.saturating_sub(self.budget.hard),
+            over: self.size_of(&smallest).saturating_sub(self.budget.hard),
         };
         let marks = self.planner.standing.clone();
         let mut plan = self.planner.finish(smallest, decision, marks, 0);
@@ -233,7 +245,7 @@ impl Steps<'_> {
         if planner.tariff.upper(older) > self.budget.summary_cap.saturating_add(gap) {
             return giants.clone();
         }
-        let size = planner.as_it_is(giants).estimate.upper;
+        let size = self.size_of(&planner.as_it_is(giants));
         self.with_newest_batch_elided(giants, size).unwrap_or_else(|| giants.clone())
     }
 
@@ -282,7 +294,7 @@ impl Steps<'_> {
                 (marks, boundary) = (elided, newest);
             }
         }
-        let is_too_big = self.now.upper > self.budget.hard;
+        let is_too_big = self.size() > self.budget.hard;
         let covered = planner.groups.get(..boundary).unwrap_or_default();
         let is_old_summary_too_big = planner.conversation.epoch.is_some() && is_too_big;
         if covered.iter().all(|g| g.kind == Kind::Silent) && !is_old_summary_too_big {
@@ -318,7 +330,7 @@ impl Steps<'_> {
         // By sums first, which is quick; then by the request itself, which also counts reasoning that is replayed.
         let target = self.target();
         let sums = |index: usize| around + carried_before(index) + edges.tail_cost(index);
-        while boundary < last && planner.size(sums(boundary)).upper > target {
+        while boundary < last && planner.stage.size(planner.size(sums(boundary))) > target {
             boundary = edges.next(boundary, planner.policy.snap);
         }
         while boundary < last && self.size_after(boundary, marks) > target {
@@ -330,14 +342,14 @@ impl Steps<'_> {
     /// The target for a size by content: less where the provider counts more than the content lets expect.
     fn target(&self) -> u64 {
         let ratio =
-            u128::from(self.by_content) * u128::from(self.budget.target) / u128::from(self.now.upper.max(1));
+            u128::from(self.by_content) * u128::from(self.budget.target) / u128::from(self.size().max(1));
         u64::try_from(ratio).unwrap_or(u64::MAX).min(self.budget.target)
     }
 
     /// The size of the next request with a summary of full length before the groups from `boundary` on.
     fn size_after(&self, boundary: usize, marks: &Marks) -> u64 {
         let draft = self.draft(boundary, Summary::Pending(self.budget.summary_cap), marks);
-        self.planner.form(draft).estimate.upper
+        self.size_of(&self.planner.form(draft))
     }
 
     /// The request after a compaction that leaves the groups from `boundary` on.

@@ -6,6 +6,7 @@
 mod cover;
 mod ladder;
 mod planner;
+mod stage;
 
 use crate::assemble::Parts;
 use crate::budget::Budget;
@@ -19,6 +20,7 @@ use ladder::Steps;
 use oneclaw_model::{MessageId, ModelLimits, Request};
 use planner::Planner;
 use serde::{Deserialize, Serialize};
+use stage::Stage;
 
 /// OpenCode's line for a tool loop that a compaction interrupted.
 pub const AUTO_CONTINUE: &str = "Continue if you have next steps";
@@ -121,6 +123,10 @@ pub enum SendReason {
     AutoOff,
     /// A check fired below the hard limit, and a compaction would not help.
     NothingToGain,
+    /// It fits because a shorter reply than usual is asked for.
+    ShorterReply,
+    /// It fits by its likely size only; the service may refuse it.
+    Tried,
 }
 
 /// What a compaction leaves in place of the rows it covers.
@@ -208,7 +214,7 @@ pub enum Decision {
     Irreducible {
         /// The largest part.
         culprit: Culprit,
-        /// By how many tokens the smallest form is over the hard limit.
+        /// By how many tokens the likely size of the smallest form is over the limit with a short reply.
         over: u64,
     },
 }
@@ -244,13 +250,33 @@ pub struct Plan {
     pub count_first: Option<Box<Request>>,
 }
 
-/// Plans the next request.
+/// Plans the next request. What cannot be made to fit is planned again with a short reply, then by its likely size.
 pub fn plan(inputs: &Inputs<'_>) -> Plan {
-    let planner = Planner::new(inputs);
+    let first = plan_at(inputs, Stage::Usual);
+    let Some(budget) = first.budget.filter(|_| first.is_irreducible()) else { return first };
+    let mut plan = first;
+    for stage in [Stage::ShortReply, Stage::Likely] {
+        if stage == Stage::ShortReply && budget.most == budget.hard {
+            continue;
+        }
+        let count_first = plan.count_first.take();
+        plan = plan_at(inputs, stage);
+        // A count may show that nothing has to be given up at all.
+        plan.count_first = count_first.or(plan.count_first);
+        if !plan.is_irreducible() {
+            break;
+        }
+    }
+    plan
+}
+
+fn plan_at(inputs: &Inputs<'_>, stage: Stage) -> Plan {
+    let planner = Planner::new(inputs, stage);
     let mut now = planner.as_it_is(&planner.standing);
-    let by_content = now.estimate.upper;
+    let by_content = stage.size(now.estimate);
     now.estimate = planner.best_estimate(&now);
-    match planner.known.or_else(|| planner.assumed_budget(now.estimate)) {
+    let known = planner.known.map(|budget| stage.budget(budget));
+    match known.or_else(|| planner.assumed_budget(now.estimate)) {
         None => planner.send(now, SendReason::WindowUnknown, planner.standing.clone()),
         Some(budget) => Steps { planner: &planner, budget, now: now.estimate, by_content }.decide(now),
     }
@@ -258,13 +284,25 @@ pub fn plan(inputs: &Inputs<'_>) -> Plan {
 
 /// The request as things stand and its size, whatever a plan would do about it.
 pub fn look(inputs: &Inputs<'_>) -> Plan {
-    let planner = Planner::new(inputs);
+    let planner = Planner::new(inputs, Stage::Usual);
     let mut now = planner.as_it_is(&planner.standing);
     now.estimate = planner.best_estimate(&now);
     planner.send(now, SendReason::Fits, planner.standing.clone())
 }
 
 impl Plan {
+    fn is_irreducible(&self) -> bool {
+        matches!(self.decision, Decision::Irreducible { .. })
+    }
+
+    /// The size of the request that the decision rests on: the likely one where it is tried, else the upper.
+    pub fn size(&self) -> u64 {
+        match self.decision {
+            Decision::Send(SendReason::Tried) => self.request_estimate.expected,
+            _ => self.request_estimate.upper,
+        }
+    }
+
     /// Where the expected tokens of the request go, so that the parts add up to it: a provider's own count, where there is
     /// one, says nothing about parts, so each keeps its share by content.
     pub fn shares(&self) -> Parts<u64> {

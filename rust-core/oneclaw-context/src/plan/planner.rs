@@ -1,5 +1,6 @@
 //! The forms a request can take, and how big each is. Decides nothing; the ladder asks.
 
+use super::stage::Stage;
 use super::{Decision, Inputs, Moment, Plan, SendReason};
 use crate::assemble::{Assembled, Draft, Summary};
 use crate::budget::Budget;
@@ -33,6 +34,8 @@ pub(super) struct Form {
 
 pub(super) struct Planner<'a> {
     pub inputs: &'a Inputs<'a>,
+    /// By which numbers this is planned.
+    pub stage: Stage,
     pub conversation: &'a Conversation,
     pub policy: &'a Policy,
     pub tariff: Tariff,
@@ -41,7 +44,7 @@ pub(super) struct Planner<'a> {
     newest_user: Option<usize>,
     /// Marks before any check.
     pub standing: Marks,
-    /// The sizes a request is judged by, where the model is known.
+    /// The usual sizes, where the model is known.
     pub known: Option<Budget>,
     /// What pins may take: their share, and no more than the smallest request leaves.
     pin_room: u64,
@@ -50,7 +53,7 @@ pub(super) struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    pub fn new(inputs: &'a Inputs<'a>) -> Self {
+    pub fn new(inputs: &'a Inputs<'a>, stage: Stage) -> Self {
         let conversation = inputs.conversation;
         let policy = inputs.policy;
         let tariff = Tariff::of(conversation.model.as_ref(), conversation.provider, inputs.state.calibration)
@@ -61,6 +64,7 @@ impl<'a> Planner<'a> {
         let known = Budget::of(inputs.limits, policy);
         let mut planner = Self {
             inputs,
+            stage,
             conversation,
             policy,
             tariff,
@@ -72,8 +76,8 @@ impl<'a> Planner<'a> {
             counted: None,
         };
         planner.counted = planner.count_of_smallest();
-        if let Some(budget) = known {
-            let framed = planner.smallest_with(Summary::Pending(0)).estimate.upper + 1;
+        if let Some(budget) = known.map(|budget| stage.budget(budget)) {
+            let framed = stage.size(planner.smallest_with(Summary::Pending(0)).estimate) + 1;
             planner.pin_room = policy.pin_share.of(budget.base).min(budget.hard.saturating_sub(framed));
         }
         planner
@@ -207,7 +211,11 @@ impl<'a> Planner<'a> {
     // ---- plans ----
 
     pub fn send(&self, form: Form, reason: SendReason, marks: Marks) -> Plan {
-        self.finish(form, Decision::Send(reason), marks, 0)
+        let mut plan = self.finish(form, Decision::Send(self.stage.reason(reason)), marks, 0);
+        if self.stage != Stage::Usual {
+            plan.request.max_output = plan.request.max_output.map(|tokens| tokens.max(1));
+        }
+        plan
     }
 
     /// Fills in what every plan says. `covers` rows are no longer part of the tail.
@@ -216,7 +224,7 @@ impl<'a> Planner<'a> {
         let is_covered = covers > 0 || self.conversation.epoch.is_some();
         let uncalibrated = form.assembled.uncalibrated();
         let mut request = form.assembled.request;
-        request.max_output = self.known.map(|b| b.max_output(form.estimate.upper));
+        request.max_output = self.known.map(|budget| self.stage.max_output(budget, form.estimate));
         let marks = match self.policy.pruning {
             // What age decides is decided anew each time; only what sizes decided stays.
             Pruning::ByAge => marks.into_iter().filter(|(_, m)| matches!(m, Mark::Elided { .. })).collect(),

@@ -25,13 +25,11 @@ impl Ours<'_> {
             return None;
         }
         let best = plan.request_estimate;
-        let is_anchored =
-            state.anchor.is_some_and(|anchor| anchor.covers(&plan.request, model.as_ref()).is_some());
-        let by_service = match (self.is_counted, is_anchored) {
-            (true, _) => Some(Source::Counted),
-            (false, true) => Some(Source::Anchor),
-            (false, false) => None,
-        };
+        let covered = state.anchor.and_then(|anchor| anchor.covers(&plan.request, model.as_ref()));
+        let by_service = covered.map(|messages| match messages == plan.request.messages.len() {
+            true => Source::Counted,
+            false => Source::Anchor,
+        });
         let upper = [
             Some((Source::Content, content.request_estimate.upper)),
             Some((Source::Calibrated, calibrated.upper)),
