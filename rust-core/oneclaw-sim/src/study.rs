@@ -28,8 +28,8 @@ const MOST_TURNS: u64 = 400;
 const DRAWN_TURNS: u64 = 100;
 /// The window it is drawn on, or the nearest.
 const DRAWN_WINDOW: u64 = 16_000;
-/// Rows between two requests whose estimates are looked at: each costs as much as three plans.
-const SAMPLE_EVERY: u64 = 5;
+/// Rows between two requests whose estimates are looked at: each look costs as much as a plan or two.
+const SAMPLE_EVERY: u64 = 20;
 /// The windows looked at where none are named.
 pub const WINDOWS: [u64; 8] = [2_000, 4_000, 8_000, 16_000, 32_000, 128_000, 200_000, 1_000_000];
 

@@ -163,6 +163,33 @@ pub fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::texts::CORPORA;
+    use serde_json::json;
+
+    /// A token for every so many characters, whatever they are.
+    fn every(chars: u64) -> Tokenizer {
+        let file = json!({
+            "added_tokens": [],
+            "normalizer": {"type": "Replace", "pattern": {"Regex": format!("[\\s\\S]{{1,{chars}}}")}, "content": "a"},
+            "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+        });
+        let path = std::env::temp_dir().join(format!("oneclaw-sim-{}-every-{chars}", std::process::id()));
+        std::fs::write(&path, file.to_string()).unwrap();
+        let vocabulary = Vocabulary::load(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        Tokenizer::File(vocabulary)
+    }
+
+    #[test]
+    fn a_vocabulary_from_a_file_counts_texts_whole_and_two_of_them_are_kept_apart() {
+        let mut counter = Counter::default();
+        let (three, six) = (every(3), every(6));
+        let text = "ab\ncd\nef\n\u{8336}";
+        for _ in 0..2 {
+            // Ten characters; by lines they would be five tokens, or four.
+            assert_eq!((counter.count(&three, text), counter.count(&six, text)), (4, 2));
+        }
+        assert_eq!((counter.count(&three, ""), counter.count(&six, "\n")), (0, 1));
+    }
 
     #[test]
     fn the_sum_over_lines_is_the_count_of_the_whole() {

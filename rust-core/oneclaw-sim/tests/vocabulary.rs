@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
-use oneclaw_sim::{Vocabulary, VocabularyError};
+use oneclaw_sim::report::{self, findings};
+use oneclaw_sim::{Contender, Kind, Results, Service, Study, StudyFault, Vocabulary, VocabularyError};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -228,4 +229,77 @@ fn files_that_cannot_be_read() {
     let huge = Vocabulary::load(&path).unwrap_err();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(huge, VocabularyError::TooLarge { file: path });
+}
+
+/// So many tokens for every so many characters, whatever they are.
+fn even(tokens: usize, chars: usize) -> Value {
+    let pattern = format!("[\\s\\S]{{1,{chars}}}");
+    json!({
+        "added_tokens": [],
+        "normalizer": {"type": "Replace", "pattern": {"Regex": pattern}, "content": "a".repeat(tokens)},
+        "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+    })
+}
+
+fn held(vocabulary: Vocabulary, window: u64, has_counting: bool) -> Results {
+    let mut service = Service::counting_with(vocabulary);
+    service.has_counting = has_counting;
+    let study = Study {
+        kinds: vec![Kind::Chat, Kind::Coding, Kind::Paste],
+        windows: vec![window],
+        policies: vec![Contender::Oneclaw],
+        service,
+        sample_every: 1,
+        ..Study::new(3, 360)
+    };
+    study.run(&|_| {}).unwrap()
+}
+
+#[test]
+fn conversations_with_a_vocabulary_that_needs_fewer_tokens_than_expected() {
+    let vocabulary = loaded("coarse", &even(1, 6));
+    assert_eq!(["", "a", "abcdef", "abc\nefg"].map(|text| vocabulary.count(text)), [0, 1, 1, 2]);
+    for has_counting in [false, true] {
+        let results = held(vocabulary.clone(), 8_000, has_counting);
+        let total = results.total(Contender::Oneclaw, |_| true);
+        assert_eq!([total.rejected, total.malformed, total.orphans, total.dead], [0; 4]);
+        assert!(total.turns >= 360 && total.compactions > 5, "{total:?}");
+        assert_eq!(total.counts > 0, has_counting);
+        let upper = results.by_source();
+        assert_eq!([upper.content.below, upper.anchor.below, upper.counted.below], [0; 3]);
+        assert_eq!(upper.counted.bounds() > 0, has_counting);
+        // A count is exact.
+        assert_eq!((upper.counted.percentile(100), upper.counted.mean()), (0.0, 0.0));
+        assert!(upper.content.median() > 50.0 && upper.anchor.median() < upper.content.median());
+        if has_counting {
+            assert_eq!((total.declined_early, findings::broken(&results)), (0, vec![]));
+        }
+        let html = report::html(&results);
+        assert!(html.contains("unknown-sim") && html.contains(vocabulary.name()));
+        let counting = if has_counting { " --counting" } else { "" };
+        let command = format!(" --tokenizer {}{counting} --report", vocabulary.name());
+        assert!(report::command(&results).contains(&command), "{}", report::command(&results));
+    }
+}
+
+#[test]
+fn a_vocabulary_that_needs_far_more_tokens_than_any_real_one_breaks_the_promise() {
+    let results = held(loaded("dense", &even(4, 1)), 32_000, false);
+    let total = results.total(Contender::Oneclaw, |_| true);
+    let upper = results.by_source();
+    assert!(
+        total.rejected > 0 && upper.content.below > 0 && upper.content.worst_percent() > 20.0,
+        "{total:?}"
+    );
+    let said = findings::broken(&results);
+    assert!(said.iter().any(|s| s.contains("requests were refused as too long")), "{said:?}");
+}
+
+#[test]
+fn results_that_were_kept_name_the_vocabulary_but_cannot_be_run_again() {
+    let results = held(loaded("kept", &even(1, 6)), 8_000, false);
+    let again: Results = serde_json::from_str(&serde_json::to_string(&results).unwrap()).unwrap();
+    assert_eq!(report::html(&again), report::html(&results));
+    assert_eq!(again.by_source(), results.by_source());
+    assert_eq!(again.study.run(&|_| {}), Err(StudyFault::NoTokenizer));
 }
