@@ -6,11 +6,11 @@ use crate::assemble::{Assembled, Draft, Summary};
 use crate::budget::Budget;
 use crate::conversation::Conversation;
 use crate::estimate::{Cost, Estimate, MeasuredRow, Tariff};
-use crate::floor;
 use crate::groups::{self, Group, Kind};
 use crate::pins;
 use crate::policy::{Policy, Pruning};
 use crate::prune::{self, Mark, Marks};
+use crate::reported;
 use oneclaw_model::{Body, ModelLimits, Request};
 
 /// A manual compaction of a conversation whose window nobody knows behaves as if it were half full.
@@ -188,16 +188,15 @@ impl<'a> Planner<'a> {
         if let Some(anchored) = form.assembled.anchored(&self.tariff, self.inputs.state, model) {
             return anchored;
         }
-        let floor = floor::floor(self.conversation, &self.standing, &self.tariff).unwrap_or_default();
-        Estimate {
-            expected: form.estimate.expected.max(floor.expected),
-            upper: form.estimate.upper.max(floor.upper),
-        }
+        let window = self.inputs.limits.window.filter(|window| *window > 0);
+        let parts = &form.assembled.parts;
+        let (conversation, marks) = (self.conversation, &self.standing);
+        reported::size(conversation, &self.groups, marks, parts, form.estimate, window, &self.tariff)
     }
 
     /// Size of the last step as the provider reported it.
     pub fn used(&self) -> Option<u64> {
-        floor::last_usage(self.conversation).map(|usage| usage.total())
+        reported::last_usage(self.conversation).map(|usage| usage.total())
     }
 
     pub fn is_model_switch(&self) -> bool {

@@ -5,7 +5,7 @@ use super::Ours;
 use crate::estimates::{self, Sample};
 use crate::slack::Source;
 use oneclaw_context::estimate::EstimatorState;
-use oneclaw_context::{Inputs, Moment, Plan, floor};
+use oneclaw_context::{Inputs, Moment, Plan, reported};
 use oneclaw_model::{Body, Usage};
 
 impl Ours<'_> {
@@ -14,7 +14,7 @@ impl Ours<'_> {
     pub(super) fn sample(&mut self, plan: &Plan) -> Option<Sample> {
         let state = self.state();
         let model = self.conversation.model.clone();
-        let usage = floor::last_usage(&self.conversation).filter(|_| self.conversation.marks.is_empty());
+        let usage = reported::last_usage(&self.conversation).filter(|_| self.conversation.marks.is_empty());
         let by_rows = usage.map(|_| self.looked(&EstimatorState::default()).request_estimate.upper);
         let usages = self.without_usage();
         let content = self.looked(&EstimatorState::default());

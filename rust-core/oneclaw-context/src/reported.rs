@@ -1,0 +1,159 @@
+//! What usage on rows tells of the next request where no fingerprint says which request it measured.
+//!
+//! The newest report is the size of a request that had the rows before it; the next one has those, the reply, and what came
+//! since. Only these, and what system text and tools may have grown by, are estimated. A report that is far above what the rows
+//! can be measured something that is not seen here: at least so much is counted, and nothing more is made of it. One that is too
+//! small to be true is left alone.
+
+use crate::assemble::Parts;
+use crate::conversation::Conversation;
+use crate::estimate::{Cost, Estimate, MeasuredRow, Tariff};
+use crate::groups::{self, Group};
+use crate::prune::Marks;
+use oneclaw_model::{Body, Usage};
+
+/// A report of less than half of what the rows let expect is not one of them.
+const LEAST_SHARE: u64 = 2;
+/// One of more than three times what they can be measured more than them.
+const MOST_TIMES: u64 = 3;
+/// Prompts of a conversation grow; one of them is smaller than an earlier one by reasoning that is dropped, and by no more
+/// than this part of it.
+const SHRINKS_BY: u64 = 10;
+/// Added to the upper size for what another client may have put around messages: a hundredth, and some tokens.
+const MARGIN_SHARE: u64 = 100;
+const MARGIN: u64 = 16;
+
+/// The usage of a row, where it speaks of the conversation as it is now: same model, no newer epoch, a real prompt.
+fn usage(conversation: &Conversation, index: usize) -> Option<Usage> {
+    let since = match &conversation.epoch {
+        None => 0,
+        Some(epoch) => epoch.tail_rows?,
+    };
+    match &conversation.rows.get(index)?.message.body {
+        Body::Assistant { usage: Some(usage), model, .. } if index >= since && usage.prompt() > 0 => {
+            let is_same = match (model, &conversation.model) {
+                (Some(row), Some(asked)) => row == asked,
+                _ => true,
+            };
+            is_same.then_some(*usage)
+        }
+        _ => None,
+    }
+}
+
+/// The usage of the last step.
+pub fn last_usage(conversation: &Conversation) -> Option<Usage> {
+    let last =
+        conversation.rows.iter().rposition(|row| matches!(row.message.body, Body::Assistant { .. }))?;
+    usage(conversation, last)
+}
+
+/// The size of the next request by the newest report, where there is one that can be true; else by content. Results that were
+/// left out since then void it.
+pub fn size(
+    conversation: &Conversation,
+    groups: &[Group],
+    marks: &Marks,
+    parts: &Parts<Cost>,
+    by_content: Estimate,
+    window: Option<u64>,
+    tariff: &Tariff,
+) -> Estimate {
+    let fixed = parts.system + parts.tools + parts.summary + Tariff::REQUEST;
+    let bounds = if marks.is_empty() { reported(conversation, groups, fixed, window, tariff) } else { None };
+    match bounds {
+        None => by_content,
+        Some(Reported::AtLeast(least)) => Estimate {
+            expected: least.expected.max(by_content.expected),
+            upper: least.upper.max(by_content.upper),
+        },
+        // The content has turned out to be no bound.
+        Some(Reported::Denser(size)) => size,
+        Some(Reported::Size(size)) => {
+            Estimate { upper: size.upper.min(by_content.upper).max(size.expected), ..size }
+        }
+    }
+}
+
+/// What the newest report says of the next request.
+enum Reported {
+    /// Its size.
+    Size(Estimate),
+    /// The same, where the report is above the upper size of what it measured.
+    Denser(Estimate),
+    /// It measured more than is seen here.
+    AtLeast(Estimate),
+}
+
+fn reported(
+    conversation: &Conversation,
+    groups: &[Group],
+    fixed: Cost,
+    window: Option<u64>,
+    tariff: &Tariff,
+) -> Option<Reported> {
+    let rows = &conversation.rows;
+    let (newest, used) = (0..rows.len()).rev().find_map(|i| Some((i, usage(conversation, i)?)))?;
+    let (first, first_used) = (0..=newest).find_map(|i| Some((i, usage(conversation, i)?)))?;
+    let before = |index: usize| -> Cost {
+        rows.get(..index).unwrap_or_default().iter().map(|row| row.cost(tariff)).sum()
+    };
+    let prompt = used.prompt();
+    let sent = before(newest);
+    let can_be = tariff.upper(sent + fixed);
+    // A service that leaves out what its cache held reports now much, now little.
+    let most = (first..newest).filter_map(|i| usage(conversation, i)).map(|used| used.prompt()).max();
+    let is_plausible = prompt >= tariff.total(sent).expected / LEAST_SHARE
+        && most.is_none_or(|most| most <= prompt.saturating_add(prompt / SHRINKS_BY))
+        && window.is_none_or(|window| prompt <= window);
+    if !is_plausible {
+        return None;
+    }
+    // What the first report shows beside the rows was there from the start.
+    let (fixed, opening) = (tariff.total(fixed), tariff.total(before(first)));
+    let grown_by = |fixed: u64, rows: u64| fixed.saturating_sub(first_used.prompt().saturating_sub(rows));
+    let grown = Estimate {
+        expected: grown_by(fixed.expected, opening.expected),
+        upper: grown_by(fixed.upper, opening.upper),
+    };
+
+    let exchange = groups.iter().find(|g| g.rows.contains(&newest))?;
+    let open_since = groups::newest_user(rows).unwrap_or(0);
+    let cost = |index: usize, row: &MeasuredRow| {
+        let replayed = if index > open_since { tariff.text(row.measure.thinking) } else { Cost::ZERO };
+        row.cost(tariff) + replayed
+    };
+    // The calls of that reply are part of its output.
+    let is_output = |index: usize, row: &MeasuredRow| {
+        index == newest
+            || (exchange.rows.contains(&index) && matches!(row.message.body, Body::ToolCall { .. }))
+    };
+    let (mut reply, mut around, mut later) = (Cost::ZERO, Tariff::MESSAGE, Cost::ZERO);
+    for (index, row) in rows.iter().enumerate().skip(newest) {
+        match is_output(index, row) {
+            true => {
+                reply += cost(index, row);
+                around += if index == newest { Cost::ZERO } else { Tariff::CALL };
+            }
+            false => later += cost(index, row),
+        }
+    }
+    let hides =
+        newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.upper_milli == 0);
+    let output = used.output.saturating_sub(if hides { used.reasoning } else { 0 });
+    let reply = tariff.upper(reply);
+    let said = tariff.total(around) + Estimate { expected: output, upper: output };
+    // Of an output that is longer than the reply, the rest was reasoning that nobody replays.
+    let said = Estimate { expected: said.expected.min(reply), upper: said.upper.min(reply) };
+
+    let later = tariff.total(later);
+    if prompt > can_be.saturating_mul(MOST_TIMES) {
+        let used = used.total();
+        return Some(Reported::AtLeast(Estimate { expected: used, upper: used } + later));
+    }
+    let known = Estimate { expected: prompt, upper: prompt };
+    let size = known + said + later + grown;
+    let margin = size.upper / MARGIN_SHARE + MARGIN;
+    let size = Estimate { upper: size.upper.saturating_add(margin).max(size.expected), ..size };
+    Some(if prompt > can_be { Reported::Denser(size) } else { Reported::Size(size) })
+}
