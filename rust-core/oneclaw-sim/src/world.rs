@@ -362,3 +362,33 @@ pub fn kept(text: &str, milli: u64) -> String {
     let chars = text.chars().count() as u64 * milli / 1_000;
     text.chars().take(chars as usize).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::Kind;
+    use crate::service::Service;
+    use crate::texts::Texts;
+
+    #[test]
+    fn what_is_tried_and_what_is_counted_is_told_apart() {
+        for has_counting in [false, true] {
+            let service = Service { has_counting, ..Service::default() };
+            let script = Script::new(&Texts::new(1), Kind::Chat, 2_000, Rng::of(1, &[1]), 1, &service);
+            let mut counter = Counter::default();
+            let mut world = World::new(&mut counter, &script, Writer::Good, Rng::of(1, &[2]));
+            let prompt = |words: usize| {
+                let item = Rc::new(Item::new(Role::User, "word ".repeat(words)));
+                Prompt { items: vec![item], ..Prompt::default() }
+            };
+            let outcomes = [(5_000, Promise::Tried), (5_000, Promise::Fits), (50, Promise::Tried)]
+                .map(|(words, promise)| world.ask_as(0, prompt(words), "yes", promise).is_ok());
+            assert_eq!(outcomes, [false, false, true]);
+            let counted = world.count(0, &prompt(50));
+            assert_eq!(counted, has_counting.then_some(world.tally.prompt_tokens));
+            let tally = &world.tally;
+            assert_eq!((tally.requests, tally.tries, tally.tries_refused, tally.rejected), (3, 2, 1, 1));
+            assert_eq!(tally.counts, u64::from(has_counting));
+        }
+    }
+}
