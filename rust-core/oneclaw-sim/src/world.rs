@@ -373,7 +373,8 @@ mod tests {
     #[test]
     fn what_is_tried_and_what_is_counted_is_told_apart() {
         for has_counting in [false, true] {
-            let service = Service { has_counting, ..Service::default() };
+            let mut service = Service::default();
+            service.has_counting = has_counting;
             let script = Script::new(&Texts::new(1), Kind::Chat, 2_000, Rng::of(1, &[1]), 1, &service);
             let mut counter = Counter::default();
             let mut world = World::new(&mut counter, &script, Writer::Good, Rng::of(1, &[2]));
