@@ -89,7 +89,9 @@ pub enum Command {
         oneclaw simulate\n  \
         oneclaw simulate --turns 50000 --soak 1000000 --report proof.html\n  \
         oneclaw simulate --kinds coding,web --windows 8000,32000 --policies oneclaw,rfc-011 --json > results.json\n  \
-        oneclaw simulate --results results.json --report proof.html\n\n\
+        oneclaw simulate --results results.json --report proof.html\n  \
+        oneclaw simulate --tokenizer gemma/tokenizer.json --model gemma-3 --policies oneclaw --turns 20000\n  \
+        oneclaw simulate --estimates --tokenizer qwen/tokenizer.json\n\n\
         Kinds: chat, coding, web, cjk, tables, bursts, paste, switch, images. Policies: oneclaw, sven, nous, opencode; as \
         their documents have it rfc-011, sven-doc, nous-doc, opencode-doc, and sven-doc-safe in a kinder reading; and none. \
         No model is asked and nothing leaves this machine. Exit code 1: a promise was broken.")]
@@ -328,6 +330,19 @@ pub struct SimulateArgs {
     /// Policies, with commas between them [default: all]
     #[arg(long, visible_alias = "policy", value_name = "LIST")]
     pub policies: Option<String>,
+    /// The service counts with the vocabulary in this file, a tokenizer.json of Hugging Face [default: o200k]
+    #[arg(long, value_name = "FILE")]
+    pub tokenizer: Option<PathBuf>,
+    /// The model's name as the engine is told it, by which it makes its assumptions [default: gpt-4o-sim; with --tokenizer one
+    /// that it does not know]
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The service says what a request would cost, where it is asked
+    #[arg(long)]
+    pub counting: bool,
+    /// Only look at estimates: conversations under our default policy, and texts of every class
+    #[arg(long, conflicts_with_all = ["policies", "soak", "markdown", "picture", "report", "results"])]
+    pub estimates: bool,
     /// Write the report, an HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

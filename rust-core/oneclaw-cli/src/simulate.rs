@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::args::SimulateArgs;
 use oneclaw_sim::report::format::whole;
 use oneclaw_sim::report::{self, findings};
-use oneclaw_sim::{Contender, Kind, Results, Study, WRITERS, Writer};
+use oneclaw_sim::{Contender, Kind, Results, Service, Study, Vocabulary, WRITERS, Writer};
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
@@ -41,7 +41,11 @@ pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), 
     } else {
         match args.markdown {
             true => write!(out, "{}", report::markdown(&results))?,
-            false => show(&results, out)?,
+            false if args.estimates => write!(out, "{}", report::slack_table(&results))?,
+            false => {
+                show(&results, out)?;
+                write!(out, "\n{}", report::slack_table(&results))?;
+            }
         }
         if let Some((turns, time)) = time {
             let seconds = time.as_secs_f64();
@@ -51,6 +55,10 @@ pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), 
         if let Some(file) = &args.report {
             writeln!(out, "\nThe report is {}", file.display())?;
         }
+    }
+    if args.estimates {
+        // What is promised of turns is not what was asked about.
+        return Ok(());
     }
     match findings::broken(&results).as_slice() {
         [] => Ok(()),
@@ -71,12 +79,28 @@ fn study(args: &SimulateArgs) -> Result<Study, Failure> {
         .policies
         .as_deref()
         .map(|list| named(list, "policy", &names(&all.policies, Contender::name), Contender::of));
+    let mut service = match &args.tokenizer {
+        None => Service::default(),
+        Some(file) => {
+            let vocabulary = Vocabulary::load(file).map_err(|e| Failure::Failed(e.to_string()))?;
+            Service::counting_with(vocabulary)
+        }
+    };
+    service.has_counting = args.counting;
+    if let Some(model) = &args.model {
+        service.model.clone_from(model);
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let all = match args.estimates {
+        true => all.of_estimates(),
+        false => all,
+    };
     Ok(Study {
         soak: args.soak,
         windows: windows.transpose()?.unwrap_or(all.windows),
         kinds: kinds.transpose()?.unwrap_or(all.kinds),
         policies: policies.transpose()?.unwrap_or(all.policies),
+        service,
         threads: args.threads.unwrap_or(processors),
         ..all
     })
@@ -153,10 +177,11 @@ fn played(study: &Study) -> Result<Results, Failure> {
 fn show(results: &Results, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(
         out,
-        "{:<13} {:>8} {:>8} {:>9} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
+        "{:<13} {:>8} {:>8} {:>9} {:>9} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
         "policy",
         "turns",
         "too long",
+        "tried",
         "malformed",
         "failed",
         "dead",
@@ -174,10 +199,11 @@ fn show(results: &Results, out: &mut impl Write) -> Result<(), Failure> {
         let [good, sloppy, hostile] = facts;
         writeln!(
             out,
-            "{:<13} {:>8} {:>8} {:>9} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
+            "{:<13} {:>8} {:>8} {:>9} {:>9} {:>8} {:>6} {:>8} {:>9} {:>9} {:>9} {:>6} {:>20}",
             policy.name(),
             tally.turns,
             tally.rejected,
+            format!("{} / {}", tally.tries, tally.tries_refused),
             tally.malformed,
             tally.failed,
             tally.dead,

@@ -561,6 +561,42 @@ fn a_simulation_that_breaks_a_promise_fails() {
 }
 
 #[test]
+fn a_simulation_counts_with_the_vocabulary_of_a_file() {
+    let file = scratch("tokenizer.json");
+    // A token for every four characters.
+    let vocabulary = serde_json::json!({
+        "added_tokens": [],
+        "normalizer": {"type": "Replace", "pattern": {"Regex": "[\\s\\S]{1,4}"}, "content": "a"},
+        "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+    });
+    std::fs::write(&file, vocabulary.to_string()).unwrap();
+    let few = ["simulate", "--turns", "30", "--windows", "4000", "--kinds", "chat", "--tokenizer", &file];
+    let with = |more: &[&str]| {
+        let output = oneclaw(&[&few[..], more].concat(), "");
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{more:?}");
+        output.stdout
+    };
+    let table = with(&["--policies", "oneclaw", "--model", "gemma-x", "--counting"]);
+    assert!(table.contains(&format!("\nupper bounds, counted with {file}, model gemma-x\n")), "{table}");
+    let estimates = with(&["--estimates"]);
+    assert!(
+        estimates.starts_with(&format!("upper bounds, counted with {file}, model unknown-sim\n")),
+        "{estimates}"
+    );
+    for source in ["content", "calibrated", "row usage", "anchor", "english"] {
+        assert!(estimates.contains(&format!("\n{source} ")), "{source}: {estimates}");
+    }
+    let results: Value = serde_json::from_str(&with(&["--estimates", "--json"])).unwrap();
+    assert_eq!(results["study"]["service"]["file"], file.as_str());
+    assert!(results["by_kind"][0]["errors"]["upper"]["row_usage"]["histogram"].is_object(), "{results}");
+    assert!(results["by_class"][0]["upper"]["histogram"].is_object());
+
+    std::fs::write(&file, "{}").unwrap();
+    let said = complaint(1, &["simulate", "--tokenizer", &file], "");
+    assert_eq!(said.trim_end(), format!("{file} is no tokenizer.json: it has no model"));
+}
+
+#[test]
 fn a_simulation_that_cannot_be_run_says_why() {
     for (args, complaint_starts) in [
         (["--kinds", "chat,poetry"], "unknown kind \"poetry\"; it is one of chat, coding, "),

@@ -121,10 +121,10 @@ impl Contender {
         self.document().is_some()
     }
 
-    /// A conversation under it.
-    pub fn play(self, script: &Script) -> Box<dyn Play> {
+    /// A conversation under it. Estimates of our default are compared with the truth once in so many rows.
+    pub fn play(self, script: &Script, sample_every: u64) -> Box<dyn Play> {
         match self {
-            Self::Oneclaw => Box::new(Ours::new(&ONECLAW, script).studied()),
+            Self::Oneclaw => Box::new(Ours::new(&ONECLAW, script).studied(sample_every)),
             Self::Sven => Box::new(Ours::new(&SVEN, script)),
             Self::Nous => Box::new(Ours::new(&NOUS, script)),
             Self::Opencode => Box::new(Ours::new(&OPENCODE, script)),

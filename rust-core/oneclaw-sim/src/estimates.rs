@@ -1,11 +1,13 @@
 //! How far estimates are from the truth: of texts of each class, and of the requests of whole conversations.
 
 use crate::rng::Rng;
+use crate::service::Service;
+use crate::slack::{BySource, Slack, Source};
 use crate::texts::CORPORA;
-use crate::tokens::{Counter, Tokenizer};
+use crate::tokens::Counter;
 use oneclaw_context::Plan;
 use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff, simple, text};
-use oneclaw_model::{ModelId, RequestMessage};
+use oneclaw_model::{ModelId, Request, RequestMessage};
 use serde::{Deserialize, Serialize};
 
 /// Slices looked at of each class.
@@ -61,7 +63,7 @@ impl Errors {
 }
 
 /// All ways of estimating, side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Estimates {
     /// A quarter of the characters.
     pub simple: Errors,
@@ -69,55 +71,38 @@ pub struct Estimates {
     pub content: Errors,
     /// By content, corrected by reports: the likely size.
     pub calibrated: Errors,
-    /// The same, the size it will hardly exceed.
-    pub calibrated_upper: Errors,
     /// From the service's own count of the request before: the likely size.
     pub anchored: Errors,
-    /// The same, the size it will hardly exceed.
-    pub anchored_upper: Errors,
+    /// The sizes that requests will hardly exceed.
+    pub upper: BySource,
 }
 
 /// What was estimated of a request before it was sent.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Sample {
-    simple: u64,
-    content: u64,
-    calibrated: (u64, u64),
-    anchored: Option<(u64, u64)>,
+    /// A quarter of the characters.
+    pub simple: u64,
+    /// The likely size by content.
+    pub content: u64,
+    /// The same, corrected by reports.
+    pub calibrated: u64,
+    /// The likely size from a count of the request before.
+    pub anchored: Option<u64>,
+    /// Upper sizes, by what they were estimated from.
+    pub upper: Vec<(Source, u64)>,
 }
 
 impl Estimates {
-    /// The estimates of a plan's request.
-    pub fn sample(plan: &Plan, state: &EstimatorState, model: Option<&ModelId>) -> Sample {
-        let request = &plan.request;
-        let messages = request.messages.iter().map(|message| {
-            let calls = match message {
-                RequestMessage::Assistant { calls, .. } => calls.iter().map(|c| simple(&c.arguments)).sum(),
-                _ => 0,
-            };
-            simple(message.text()) + calls
-        });
-        let quarter = request.system.as_deref().map_or(0, simple) + messages.sum::<u64>();
-        let by_content = by_content(plan, state, model);
-        let is_anchored = state.anchor.is_some_and(|anchor| anchor.covers(request, model).is_some());
-        let best = plan.request_estimate;
-        Sample {
-            simple: quarter,
-            content: plan.uncalibrated,
-            calibrated: (by_content.expected, by_content.upper),
-            anchored: is_anchored.then_some((best.expected, best.upper)),
-        }
-    }
-
     /// Adds a request whose real size is known now.
     pub fn add(&mut self, sample: &Sample, truth: u64) {
         self.simple.add(sample.simple, truth);
         self.content.add(sample.content, truth);
-        self.calibrated.add(sample.calibrated.0, truth);
-        self.calibrated_upper.add(sample.calibrated.1, truth);
-        if let Some((expected, upper)) = sample.anchored {
+        self.calibrated.add(sample.calibrated, truth);
+        if let Some(expected) = sample.anchored {
             self.anchored.add(expected, truth);
-            self.anchored_upper.add(upper, truth);
+        }
+        for (source, upper) in &sample.upper {
+            self.upper.of_mut(*source).add(*upper, truth);
         }
     }
 
@@ -126,10 +111,21 @@ impl Estimates {
         self.simple.merge(&other.simple);
         self.content.merge(&other.content);
         self.calibrated.merge(&other.calibrated);
-        self.calibrated_upper.merge(&other.calibrated_upper);
         self.anchored.merge(&other.anchored);
-        self.anchored_upper.merge(&other.anchored_upper);
+        self.upper.merge(&other.upper);
     }
+}
+
+/// What the simple estimator takes a request for.
+pub fn quarter(request: &Request) -> u64 {
+    let messages = request.messages.iter().map(|message| {
+        let calls = match message {
+            RequestMessage::Assistant { calls, .. } => calls.iter().map(|c| simple(&c.arguments)).sum(),
+            _ => 0,
+        };
+        simple(message.text()) + calls
+    });
+    request.system.as_deref().map_or(0, simple) + messages.sum::<u64>()
 }
 
 /// What a plan's request is taken for by its content, corrected by reports.
@@ -149,13 +145,14 @@ pub struct ClassErrors {
     /// By content, the likely size.
     pub expected: Errors,
     /// By content, the size it will hardly exceed.
-    pub upper: Errors,
+    pub upper: Slack,
 }
 
-/// Slices of every class against the newer tokenizer.
-pub fn by_class(seed: u64) -> Vec<ClassErrors> {
+/// Slices of every class as a service counts them.
+pub fn by_class(seed: u64, service: &Service) -> Vec<ClassErrors> {
     let mut counter = Counter::default();
-    let tariff = Tariff::of(Some(&"gpt-4o".into()), None, Calibration::default());
+    let tokenizer = service.tokenizer();
+    let tariff = Tariff::of(Some(&service.model.as_str().into()), None, Calibration::default());
     let of_class = |(place, (class, corpus)): (usize, &(&str, &str))| {
         let mut rng = Rng::of(seed, &[11, place as u64]);
         let chars: Vec<char> = corpus.chars().collect();
@@ -163,13 +160,13 @@ pub fn by_class(seed: u64) -> Vec<ClassErrors> {
             class: (*class).to_owned(),
             simple: Errors::default(),
             expected: Errors::default(),
-            upper: Errors::default(),
+            upper: Slack::default(),
         };
         for _ in 0..SLICES {
             let length = rng.between(SLICE_CHARS.0, SLICE_CHARS.1) as usize;
             let start = rng.number() as usize % chars.len().saturating_sub(length).max(1);
             let slice: String = chars.iter().skip(start).take(length).collect();
-            let truth = counter.count(Tokenizer::O200k, &slice);
+            let truth = counter.count(&tokenizer, &slice);
             let estimate = tariff.total(tariff.text(text::measure(&slice)));
             errors.simple.add(simple(&slice), truth);
             errors.expected.add(estimate.expected, truth);

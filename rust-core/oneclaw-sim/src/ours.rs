@@ -3,15 +3,17 @@
 //! Nothing is decided here. What the agent does with a plan is done with it: requests are sent, summaries asked for twice
 //! and put to the gate, marks, attempts, anchors and calibrations kept, a refusal learnt from and answered once.
 
+mod sample;
+
 use crate::contender::Play;
 use crate::estimates::{self, Estimates};
 use crate::facts;
 use crate::pins::Pins;
 use crate::script::{ModelSpec, Script, ToolUse, Turn};
 use crate::wire::{Item, Prompt, Role};
-use crate::world::{Answered, Form, Outcome, Output, Refusal, SummaryRequest, World, kept};
+use crate::world::{Answered, Form, Outcome, Output, Promise, Refusal, SummaryRequest, World, kept};
 use oneclaw_context::estimate::{Anchor, Calibration, EstimatorState, MeasuredRow, Tariff};
-use oneclaw_context::plan::{self, Compaction, Culprit, Summaries, Summarise, Work};
+use oneclaw_context::plan::{self, Compaction, Culprit, SendReason, Summaries, Summarise, Work};
 use oneclaw_context::summary::gate::{self, Accepted, Rejection};
 use oneclaw_context::summary::prompt::{Round, SummaryPlan};
 use oneclaw_context::{Conversation, Decision, Fixed, Inputs, Moment, Plan, Policy, Reason};
@@ -20,8 +22,8 @@ use std::rc::Rc;
 
 /// How often a request is planned anew because a compaction came between; as in the agent.
 const MOST_PLANS: usize = 6;
-/// Estimates are compared with the truth where the number of rows is a multiple of this.
-const SAMPLE_EVERY: u64 = 5;
+/// How often the service is asked what a request would cost before one reply; as in the agent.
+const MOST_COUNTS: usize = 2;
 
 /// A preset at work on one conversation.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub struct Ours<'p> {
     last_calibration: Calibration,
     /// How far estimates were off, where that is studied.
     estimates: Option<Estimates>,
+    /// They are compared with the truth where the number of rows is a multiple of this.
+    sample_every: u64,
 }
 
 impl<'p> Ours<'p> {
@@ -61,12 +65,13 @@ impl<'p> Ours<'p> {
             last_upper: 0,
             last_calibration: Calibration::default(),
             estimates: None,
+            sample_every: 1,
         }
     }
 
-    /// The same, and its estimates are compared with the truth.
-    pub fn studied(self) -> Self {
-        Self { estimates: Some(Estimates::default()), ..self }
+    /// The same, and its estimates are compared with the truth, once in so many rows.
+    pub fn studied(self, sample_every: u64) -> Self {
+        Self { estimates: Some(Estimates::default()), sample_every, ..self }
     }
 
     fn state(&self) -> EstimatorState {
@@ -137,13 +142,19 @@ impl<'p> Ours<'p> {
     fn send(&mut self, world: &mut World<'_>, plan: Plan, text: &str) -> Result<Answered, Refusal> {
         let model = self.conversation.model.clone();
         let mut anchor = Anchor::new(&plan.request, model.as_ref(), 1);
-        let is_sampled = self.estimates.is_some() && self.rows.is_multiple_of(SAMPLE_EVERY);
-        let sample = is_sampled.then(|| Estimates::sample(&plan, &self.state(), model.as_ref()));
+        let is_studied = world.model(self.model).is_some_and(|model| model.is_studied);
+        let is_sampled =
+            is_studied && self.estimates.is_some() && self.rows.is_multiple_of(self.sample_every);
+        let sample = if is_sampled { self.sample(&plan) } else { None };
         self.last_upper = plan.request_estimate.upper;
         self.last_calibration = self.state().calibration;
+        let promise = match plan.decision {
+            Decision::Send(SendReason::Tried) => Promise::Tried,
+            _ => Promise::Fits,
+        };
         let earlier = world.last(self.model);
         let prompt = Prompt::of_request(plan.request, world.tools(self.model), &earlier);
-        let answered = world.ask(self.model, prompt, text)?;
+        let answered = world.ask_as(self.model, prompt, text, promise)?;
         let size = answered.usage.prompt();
         if let (Some(estimates), Some(sample)) = (&mut self.estimates, sample) {
             estimates.add(&sample, size);
@@ -201,8 +212,17 @@ impl<'p> Ours<'p> {
     /// Plans, and compacts, until there is a request that may be sent.
     fn ready(&mut self, world: &mut World<'_>, moment: Moment) -> Result<Plan, Outcome> {
         let mut moment = moment;
-        for _ in 0..MOST_PLANS {
+        let mut counts = 0;
+        for _ in 0..MOST_PLANS + MOST_COUNTS {
             let plan = self.plan(moment, None, Summaries::Allowed);
+            if counts < MOST_COUNTS
+                && let Some(request) = &plan.count_first
+                && let Some(size) = self.counted(world, request)
+            {
+                self.anchor = Some(Anchor::new(request, self.conversation.model.as_ref(), size));
+                counts += 1;
+                continue;
+            }
             match plan.decision {
                 Decision::Send(_) => {
                     self.keep(&plan, "");
@@ -218,11 +238,23 @@ impl<'p> Ours<'p> {
         Err(Outcome::Stuck)
     }
 
+    /// What a request would cost, where the service says so.
+    fn counted(&self, world: &mut World<'_>, request: &Request) -> Option<u64> {
+        let earlier = world.last(self.model);
+        let prompt = Prompt::of_request(request.clone(), world.tools(self.model), &earlier);
+        world.count(self.model, &prompt)
+    }
+
     /// Whether a plan that gives up does so for the one reason there may be: instructions, tools and the newest message
-    /// exceed what may be sent with a short reply by their likely size.
+    /// exceed what may be sent with a short reply, by their count or else by their likely size.
     fn given_up(&self, plan: &Plan, culprit: Culprit) -> Outcome {
-        let least = estimates::by_content(plan, &self.state(), self.conversation.model.as_ref());
-        let is_over = plan.budget.is_some_and(|budget| least.expected > budget.most);
+        let model = self.conversation.model.as_ref();
+        let whole = Some(plan.request.messages.len());
+        let least = match self.anchor.filter(|anchor| anchor.covers(&plan.request, model) == whole) {
+            Some(anchor) => anchor.prompt,
+            None => estimates::by_content(plan, &self.state(), model).expected,
+        };
+        let is_over = plan.budget.is_some_and(|budget| least > budget.most);
         if culprit == Culprit::NewestMessage && is_over { Outcome::Declined } else { Outcome::Stuck }
     }
 
@@ -303,7 +335,7 @@ impl<'p> Ours<'p> {
         ));
         let earlier = world.last(self.model);
         let prompt = Prompt::of_request(now.request, world.tools(self.model), &earlier);
-        world.model(self.model).map_or(0, |model| prompt.tokens(model.tokenizer, world.counter))
+        world.model(self.model).map_or(0, |model| prompt.tokens(&model.tokenizer, world.counter))
     }
 
     /// The model the conversation was held with so far if it is larger, then the model of the chat; as in the agent.
@@ -376,7 +408,7 @@ impl<'p> Ours<'p> {
     ) -> Option<crate::summariser::Written> {
         let model = world.model(writer)?;
         let system = Item::new(Role::System, request.system.as_deref().unwrap_or_default());
-        let frame = system.tokens(model.tokenizer, world.counter) + 3;
+        let frame = system.tokens(&model.tokenizer, world.counter) + 3;
         let material: Vec<Rc<Item>> =
             request.messages.iter().map(|m| Rc::new(Item::new(Role::User, m.text()))).collect();
         let request = SummaryRequest {

@@ -3,6 +3,7 @@
 use crate::contender::Contender;
 use crate::estimates::{ClassErrors, Estimates};
 use crate::kinds::Kind;
+use crate::slack::BySource;
 use crate::study::Study;
 use crate::summariser::Writer;
 use crate::tally::{Point, Sums, Tally, TurnCost};
@@ -58,7 +59,7 @@ pub struct Drawing {
 }
 
 /// How far estimates were off in conversations of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KindErrors {
     /// The kind.
     pub kind: Kind,
@@ -98,6 +99,13 @@ impl Results {
     /// All figures of our default alone.
     pub fn soak_total(&self) -> Tally {
         sum(self.soak.iter())
+    }
+
+    /// The slack of all requests whose estimates were looked at.
+    pub fn by_source(&self) -> BySource {
+        let mut total = BySource::default();
+        self.by_kind.iter().for_each(|kind| total.merge(&kind.errors.upper));
+        total
     }
 
     /// A preset against a document, as far as a pair is wanted.

@@ -5,6 +5,7 @@
 
 use crate::kinds::Kind;
 use crate::rng::Rng;
+use crate::service::Service;
 use crate::texts::{CODE, NUMBERS, PAGES, PROSE, Texts, WIDE};
 use crate::tokens::Tokenizer;
 use crate::wire::call_text;
@@ -36,11 +37,16 @@ pub struct ModelSpec {
     pub max_output: u64,
     /// How it counts.
     pub tokenizer: Tokenizer,
+    /// Whether its service says what a request would cost.
+    pub has_counting: bool,
+    /// Whether estimates of its requests are compared with the truth.
+    pub is_studied: bool,
 }
 
 impl ModelSpec {
-    fn new(name: &str, window: u64, tokenizer: Tokenizer) -> Self {
-        Self { id: name.into(), window, max_output: (window / 4).min(MOST_OUTPUT), tokenizer }
+    fn new(name: &str, window: u64, tokenizer: Tokenizer, has_counting: bool) -> Self {
+        let max_output = (window / 4).min(MOST_OUTPUT);
+        Self { id: name.into(), window, max_output, tokenizer, has_counting, is_studied: true }
     }
 
     /// What a policy is told about it.
@@ -141,11 +147,15 @@ pub struct Script {
 
 impl Script {
     /// The script of a kind, a window and a place among its like. Shorter ones are beginnings of longer ones.
-    pub fn new(texts: &Texts, kind: Kind, window: u64, rng: Rng, turns: u64) -> Self {
-        let mut models = vec![ModelSpec::new("gpt-4o-sim", window, Tokenizer::O200k)];
+    /// What is said does not depend on the service.
+    pub fn new(texts: &Texts, kind: Kind, window: u64, rng: Rng, turns: u64, service: &Service) -> Self {
+        let has_counting = service.has_counting;
+        let mut models = vec![ModelSpec::new(&service.model, window, service.tokenizer(), has_counting)];
         if kind == Kind::Switch {
             let small = (window / 8).max(LEAST_WINDOW);
-            models.push(ModelSpec::new("gpt-4-sim", small, Tokenizer::Cl100k));
+            let other = ModelSpec::new("gpt-4-sim", small, Tokenizer::Cl100k, has_counting);
+            // A study of one vocabulary is not to be watered down by another.
+            models.push(ModelSpec { is_studied: service.file.is_none(), ..other });
         }
         let has_tools = !matches!(kind, Kind::Chat);
         let script = Self {
@@ -430,8 +440,8 @@ mod tests {
     fn a_shorter_script_is_the_beginning_of_a_longer_one() {
         let texts = Texts::new(3);
         for kind in KINDS {
-            let long = Script::new(&texts, kind, 8_000, Rng::of(5, &[1]), 30);
-            let short = Script::new(&texts, kind, 8_000, Rng::of(5, &[1]), 12);
+            let long = Script::new(&texts, kind, 8_000, Rng::of(5, &[1]), 30, &Service::default());
+            let short = Script::new(&texts, kind, 8_000, Rng::of(5, &[1]), 12, &Service::default());
             for (a, b) in short.turns.iter().zip(&long.turns) {
                 assert_eq!(format!("{a:?}"), format!("{b:?}"));
             }
@@ -443,7 +453,7 @@ mod tests {
         let texts = Texts::new(3);
         let mut looked_for = 0;
         for kind in KINDS {
-            let script = Script::new(&texts, kind, 16_000, Rng::of(5, &[2]), 60);
+            let script = Script::new(&texts, kind, 16_000, Rng::of(5, &[2]), 60, &Service::default());
             for turn in &script.turns {
                 let found = facts::find(&turn.user);
                 // A text may have more facts than the engine takes of one, or end in code, where sentences are none.

@@ -9,6 +9,7 @@ use crate::kinds::{KINDS, Kind};
 use crate::results::{self, Gathered};
 use crate::rng::Rng;
 use crate::script::Script;
+use crate::service::Service;
 use crate::summariser::{WRITERS, Writer};
 use crate::tally::TurnCost;
 use crate::texts::Texts;
@@ -27,6 +28,8 @@ const MOST_TURNS: u64 = 400;
 const DRAWN_TURNS: u64 = 100;
 /// The window it is drawn on, or the nearest.
 const DRAWN_WINDOW: u64 = 16_000;
+/// Rows between two requests whose estimates are looked at: each look costs as much as a plan or two.
+const SAMPLE_EVERY: u64 = 20;
 /// The windows looked at where none are named.
 pub const WINDOWS: [u64; 8] = [2_000, 4_000, 8_000, 16_000, 32_000, 128_000, 200_000, 1_000_000];
 
@@ -45,6 +48,10 @@ pub struct Study {
     pub windows: Vec<u64>,
     /// Policies.
     pub policies: Vec<Contender>,
+    /// Who answers; the small model of the kind `switch` is always cl100k's.
+    pub service: Service,
+    /// Estimates of our default are compared with the truth once in so many rows.
+    pub sample_every: u64,
     /// Threads at work.
     #[serde(skip)]
     pub threads: usize,
@@ -71,8 +78,15 @@ impl Study {
             kinds: KINDS.to_vec(),
             windows: WINDOWS.to_vec(),
             policies: crate::contender::CONTENDERS.to_vec(),
+            service: Service::default(),
+            sample_every: SAMPLE_EVERY,
             threads: 1,
         }
+    }
+
+    /// The same for the sake of its estimates: under our default alone, and every request is looked at.
+    pub fn of_estimates(self) -> Self {
+        Self { policies: vec![Contender::Oneclaw], sample_every: 1, ..self }
     }
 
     /// How many turns will be played, about.
@@ -86,7 +100,8 @@ impl Study {
         if self.turns == 0 || self.kinds.is_empty() || self.windows.is_empty() || self.policies.is_empty() {
             return Err(StudyFault::Empty);
         }
-        if !Tokenizer::O200k.is_there() || !Tokenizer::Cl100k.is_there() {
+        // Texts are cut by o200k, whoever counts them later.
+        if !Tokenizer::O200k.is_there() || !Tokenizer::Cl100k.is_there() || !self.service.is_there() {
             return Err(StudyFault::NoTokenizer);
         }
         let texts = Texts::new(self.seed);
@@ -109,7 +124,7 @@ impl Study {
             drawn_window,
             drawings,
             by_kind: if soak.by_kind.is_empty() { compared.by_kind } else { soak.by_kind },
-            by_class: estimates::by_class(self.seed),
+            by_class: estimates::by_class(self.seed, &self.service),
         })
     }
 
@@ -182,7 +197,7 @@ impl Study {
             for &policy in policies {
                 let rng = Rng::of(self.seed, &[3, job.kind as u64, job.window, job.index, writer as u64]);
                 let mut world = World::new(counter, &script, writer, rng);
-                let mut play = policy.play(&script);
+                let mut play = policy.play(&script, self.sample_every);
                 for turn in &script.turns {
                     let outcome = play.turn(turn, &mut world);
                     world.end_turn(turn, outcome);
@@ -207,7 +222,7 @@ impl Study {
 
     fn script(&self, texts: &Texts, job: &Job) -> Script {
         let rng = Rng::of(self.seed, &[2, job.kind as u64, job.window, job.index]);
-        Script::new(texts, job.kind, job.window, rng, job.turns)
+        Script::new(texts, job.kind, job.window, rng, job.turns, &self.service)
     }
 
     fn draw(&self, texts: &Texts, kind: Kind, window: u64) -> Vec<Drawing> {
@@ -218,7 +233,7 @@ impl Study {
             let rng = Rng::of(self.seed, &[3, kind as u64, window, 0, Writer::Good as u64]);
             let mut world = World::new(&mut counter, &script, Writer::Good, rng);
             world.points = Some(vec![]);
-            let mut play = policy.play(&script);
+            let mut play = policy.play(&script, self.sample_every);
             for turn in &script.turns {
                 let outcome = play.turn(turn, &mut world);
                 world.end_turn(turn, outcome);

@@ -81,7 +81,7 @@ impl Summariser {
         material: impl Iterator<Item = &'a str>,
         style: Style,
         cap: u64,
-        tokenizer: Tokenizer,
+        tokenizer: &Tokenizer,
         counter: &mut Counter,
     ) -> Written {
         let written = match self.writer {
@@ -112,12 +112,12 @@ fn whole(text: String) -> Written {
 }
 
 /// What a service lets through of an answer.
-fn within(written: Written, cap: u64, tokenizer: Tokenizer, counter: &mut Counter) -> Written {
+fn within(written: Written, cap: u64, tokenizer: &Tokenizer, counter: &mut Counter) -> Written {
     let mut text = written.text;
     let mut finish = written.finish;
     loop {
         let tokens = counter.count(tokenizer, &text);
-        if tokens <= cap {
+        if tokens <= cap || text.is_empty() {
             return Written { text, finish, ..written };
         }
         let chars = text.chars().count() as u64;
@@ -131,7 +131,7 @@ fn good<'a>(
     material: impl Iterator<Item = &'a str>,
     style: Style,
     cap: u64,
-    tokenizer: Tokenizer,
+    tokenizer: &Tokenizer,
     counter: &mut Counter,
 ) -> String {
     let mut facts: Vec<&str> = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
             for cap in [0, 1, 30, 48, 200, 2_048] {
                 for style in [Style::Prose, Style::Structured, Style::Checkpoint].repeat(6) {
                     let material = [facts.as_str()].into_iter();
-                    let written = summariser.write(material, style, cap, tokenizer, &mut counter);
+                    let written = summariser.write(material, style, cap, &tokenizer, &mut counter);
                     let tokens = tokenizer.count(&written.text);
                     assert!(tokens <= cap, "{writer:?} {tokens} {cap}");
                     cut += u64::from(written.finish == Finish::Length && tokens * 10 >= cap * 9 && cap > 100);

@@ -85,8 +85,8 @@ pub struct Tally {
     pub turns: u64,
     /// Turns in which the user got no answer, impossible ones aside.
     pub failed: u64,
-    /// Of these: turns that the policy declined, and really instructions, tools and the newest message leave less than the
-    /// room for the reply.
+    /// Of these: turns that the policy declined, and really instructions, tools and the newest message leave no room for even
+    /// a short reply.
     pub declined: u64,
     /// Turns that the policy declined for the same reason, though by the real count they would have fitted.
     pub declined_early: u64,
@@ -98,12 +98,18 @@ pub struct Tally {
     pub cut: u64,
     /// Requests of the chat that were sent.
     pub requests: u64,
-    /// Of these: refused by the service as too long.
+    /// Of these: refused by the service as too long, tries aside.
     pub rejected: u64,
+    /// Of these: sent as a try, as the size that is likely fits and the upper bound does not.
+    pub tries: u64,
+    /// Of the tries: refused as too long.
+    pub tries_refused: u64,
     /// Of these: refused for calls and results that do not belong together.
     pub malformed: u64,
     /// Tool results sent without their call, each counted once however often it was sent.
     pub orphans: u64,
+    /// Questions what a request would cost.
+    pub counts: u64,
     /// Requests for a summary.
     pub summary_calls: u64,
     /// Of these: refused as too long.
@@ -148,8 +154,11 @@ impl Tally {
         self.cut += other.cut;
         self.requests += other.requests;
         self.rejected += other.rejected;
+        self.tries += other.tries;
+        self.tries_refused += other.tries_refused;
         self.malformed += other.malformed;
         self.orphans += other.orphans;
+        self.counts += other.counts;
         self.summary_calls += other.summary_calls;
         self.summary_overflows += other.summary_overflows;
         self.prompt_tokens += other.prompt_tokens;

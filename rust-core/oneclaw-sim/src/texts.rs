@@ -133,7 +133,7 @@ fn piece(rng: &mut Rng, corpus: &str, counter: &mut Counter) -> Piece {
         .map(|c| if c.is_ascii_digit() { char::from(b'0' + (rng.number() % 10) as u8) } else { c })
         .collect();
     let text = text.trim().to_owned();
-    let tokens = counter.count(Tokenizer::O200k, &text);
+    let tokens = counter.count(&Tokenizer::O200k, &text);
     Piece { text, tokens }
 }
 
@@ -148,7 +148,7 @@ mod tests {
         for wanted in [10, 300, 5_000] {
             for corpora in [PROSE, WIDE, CODE, PAGES, NUMBERS] {
                 let text = texts.draw(&mut Rng::of(2, &[wanted]), corpora, wanted);
-                let tokens = counter.count(Tokenizer::O200k, &text);
+                let tokens = counter.count(&Tokenizer::O200k, &text);
                 assert!(tokens >= wanted / 4 && tokens <= wanted * 4 + 8, "{wanted} {tokens} {corpora:?}");
                 assert_eq!(text, texts.draw(&mut Rng::of(2, &[wanted]), corpora, wanted));
             }

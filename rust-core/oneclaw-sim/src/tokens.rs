@@ -1,8 +1,10 @@
 //! Real tokenizers, made fast enough for a million turns: a text is counted line by line, and each line once.
 //!
-//! The sum over lines is the exact count. Both vocabularies first cut a text by a pattern and never look across a cut, and
-//! after a line break there always is one unless a blank, another break or a slash follows.
+//! The sum over lines is the exact count. Both vocabularies that are built in first cut a text by a pattern and never look
+//! across a cut, and after a line break there always is one unless a blank, another break or a slash follows. Of a
+//! vocabulary from a file nothing of that kind is known: its texts are counted whole, each once.
 
+use crate::vocabulary::Vocabulary;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
@@ -11,49 +13,59 @@ use tiktoken_rs::CoreBPE;
 static O200K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_base().ok());
 static CL100K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::cl100k_base().ok());
 
-/// Lines whose counts are remembered at most, per tokenizer.
+/// Lines, or texts, whose counts are remembered at most, per tokenizer.
 const MOST_REMEMBERED: usize = 1 << 19;
 
+/// The tokenizers that one counter, and one script, can tell apart.
+pub const TOKENIZERS: usize = 3;
+
 /// A public tokenizer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tokenizer {
     /// Of gpt-4o and its successors.
     O200k,
     /// Of gpt-4 and gpt-3.5.
     Cl100k,
+    /// From a file; a script has one of them at most.
+    File(Vocabulary),
 }
 
 impl Tokenizer {
     /// Which of them it is.
-    pub const fn index(self) -> usize {
+    pub const fn index(&self) -> usize {
         match self {
             Self::O200k => 0,
             Self::Cl100k => 1,
+            Self::File(_) => 2,
         }
     }
 
-    /// Whether its vocabulary can be read; it is compiled in, so only a broken build fails here.
-    pub fn is_there(self) -> bool {
-        self.vocabulary().is_some()
-    }
-
-    fn vocabulary(self) -> Option<&'static CoreBPE> {
+    /// Whether its vocabulary can be read; those that are compiled in fail only in a broken build.
+    pub fn is_there(&self) -> bool {
         match self {
-            Self::O200k => O200K.as_ref(),
-            Self::Cl100k => CL100K.as_ref(),
+            Self::O200k => O200K.is_some(),
+            Self::Cl100k => CL100K.is_some(),
+            Self::File(_) => true,
         }
     }
 
     /// The tokens of a text, counted whole.
-    pub fn count(self, text: &str) -> u64 {
-        self.vocabulary().map_or(u64::MAX, |bpe| bpe.encode_ordinary(text).len() as u64)
+    pub fn count(&self, text: &str) -> u64 {
+        let counted = |bpe: &Option<CoreBPE>| {
+            bpe.as_ref().map_or(u64::MAX, |bpe| bpe.encode_ordinary(text).len() as u64)
+        };
+        match self {
+            Self::O200k => counted(&O200K),
+            Self::Cl100k => counted(&CL100K),
+            Self::File(vocabulary) => vocabulary.count(text),
+        }
     }
 }
 
 /// Counts, and remembers what it counted. One per thread.
 #[derive(Debug, Default)]
 pub struct Counter {
-    lines: [HashMap<u64, u32, BuildHasherDefault<AsItIs>>; 2],
+    counts: [HashMap<u64, u32, BuildHasherDefault<AsItIs>>; TOKENIZERS],
 }
 
 /// The keys are hashes already.
@@ -76,17 +88,22 @@ impl Hasher for AsItIs {
 
 impl Counter {
     /// The tokens of a text.
-    pub fn count(&mut self, tokenizer: Tokenizer, text: &str) -> u64 {
-        lines(text).map(|line| self.line(tokenizer, line)).sum()
+    pub fn count(&mut self, tokenizer: &Tokenizer, text: &str) -> u64 {
+        match tokenizer {
+            Tokenizer::O200k | Tokenizer::Cl100k => {
+                lines(text).map(|line| self.known(tokenizer, line, hash(line))).sum()
+            }
+            // Two files may come to one counter; their counts are kept apart.
+            Tokenizer::File(vocabulary) => self.known(tokenizer, text, hash(text) ^ vocabulary.fingerprint()),
+        }
     }
 
-    fn line(&mut self, tokenizer: Tokenizer, line: &str) -> u64 {
-        let Some(known) = self.lines.get_mut(tokenizer.index()) else { return 0 };
-        let name = hash(line);
+    fn known(&mut self, tokenizer: &Tokenizer, text: &str, name: u64) -> u64 {
+        let Some(known) = self.counts.get_mut(tokenizer.index()) else { return 0 };
         if let Some(tokens) = known.get(&name) {
             return u64::from(*tokens);
         }
-        let tokens = tokenizer.count(line);
+        let tokens = tokenizer.count(text);
         if known.len() >= MOST_REMEMBERED {
             known.clear();
         }
@@ -146,6 +163,33 @@ pub fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::texts::CORPORA;
+    use serde_json::json;
+
+    /// A token for every so many characters, whatever they are.
+    fn every(chars: u64) -> Tokenizer {
+        let file = json!({
+            "added_tokens": [],
+            "normalizer": {"type": "Replace", "pattern": {"Regex": format!("[\\s\\S]{{1,{chars}}}")}, "content": "a"},
+            "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+        });
+        let path = std::env::temp_dir().join(format!("oneclaw-sim-{}-every-{chars}", std::process::id()));
+        std::fs::write(&path, file.to_string()).unwrap();
+        let vocabulary = Vocabulary::load(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        Tokenizer::File(vocabulary)
+    }
+
+    #[test]
+    fn a_vocabulary_from_a_file_counts_texts_whole_and_two_of_them_are_kept_apart() {
+        let mut counter = Counter::default();
+        let (three, six) = (every(3), every(6));
+        let text = "ab\ncd\nef\n\u{8336}";
+        for _ in 0..2 {
+            // Ten characters; by lines they would be five tokens, or four.
+            assert_eq!((counter.count(&three, text), counter.count(&six, text)), (4, 2));
+        }
+        assert_eq!((counter.count(&three, ""), counter.count(&six, "\n")), (0, 1));
+    }
 
     #[test]
     fn the_sum_over_lines_is_the_count_of_the_whole() {
@@ -160,7 +204,7 @@ mod tests {
         for text in CORPORA.iter().map(|(_, text)| *text).chain(odd) {
             for tokenizer in [Tokenizer::O200k, Tokenizer::Cl100k] {
                 assert_eq!(
-                    counter.count(tokenizer, text),
+                    counter.count(&tokenizer, text),
                     tokenizer.count(text),
                     "{tokenizer:?} {text:.40?}"
                 );

@@ -1,6 +1,6 @@
 //! Prompts as a service sees them: messages whose tokens are counted once, compared with the last prompt for its cache.
 
-use crate::tokens::{Counter, Tokenizer};
+use crate::tokens::{Counter, TOKENIZERS, Tokenizer};
 use oneclaw_model::{Attachment, Request, RequestMessage, ToolSpec};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ pub struct Item {
     pub answers: Option<String>,
     /// Width and height of pictures.
     pub pictures: Vec<(u32, u32)>,
-    counted: Cell<[Option<u64>; 2]>,
+    counted: Cell<[Option<u64>; TOKENIZERS]>,
 }
 
 impl Item {
@@ -81,7 +81,7 @@ impl Item {
     }
 
     /// What it costs, counted when it is first asked for.
-    pub fn tokens(&self, tokenizer: Tokenizer, counter: &mut Counter) -> u64 {
+    pub fn tokens(&self, tokenizer: &Tokenizer, counter: &mut Counter) -> u64 {
         let mut counted = self.counted.get();
         if let Some(Some(tokens)) = counted.get(tokenizer.index()) {
             return *tokens;
@@ -96,7 +96,7 @@ impl Item {
     }
 
     /// What its words cost as part of a transcript.
-    pub fn words(&self, tokenizer: Tokenizer, counter: &mut Counter) -> u64 {
+    pub fn words(&self, tokenizer: &Tokenizer, counter: &mut Counter) -> u64 {
         self.tokens(tokenizer, counter) - self.around()
     }
 
@@ -149,12 +149,12 @@ pub struct Faults<'p> {
 
 impl Prompt {
     /// The size of the whole.
-    pub fn tokens(&self, tokenizer: Tokenizer, counter: &mut Counter) -> u64 {
+    pub fn tokens(&self, tokenizer: &Tokenizer, counter: &mut Counter) -> u64 {
         self.items.iter().map(|item| item.tokens(tokenizer, counter)).sum::<u64>() + self.tools + PER_PROMPT
     }
 
     /// The size of the part that is the same as in an earlier prompt.
-    pub fn shared_with(&self, earlier: &Self, tokenizer: Tokenizer, counter: &mut Counter) -> u64 {
+    pub fn shared_with(&self, earlier: &Self, tokenizer: &Tokenizer, counter: &mut Counter) -> u64 {
         if self.tools != earlier.tools {
             return 0;
         }
@@ -227,7 +227,7 @@ pub fn call_text(name: &str, arguments: &str) -> String {
 }
 
 /// What the tools offered cost.
-pub fn tools_tokens(tools: &[ToolSpec], tokenizer: Tokenizer, counter: &mut Counter) -> u64 {
+pub fn tools_tokens(tools: &[ToolSpec], tokenizer: &Tokenizer, counter: &mut Counter) -> u64 {
     let texts = |tool: &ToolSpec| [tool.name.clone(), tool.description.clone(), tool.parameters.to_string()];
     let one =
         |tool: &ToolSpec| texts(tool).iter().map(|t| counter.count(tokenizer, t)).sum::<u64>() + PER_TOOL;
@@ -269,8 +269,8 @@ mod tests {
         let mut counter = Counter::default();
         let call = CallText { id: "a".into(), text: "f\n{}".into() };
         let item = Item::new(Role::User, "two words").calling(vec![call]).showing(vec![(1_024, 1_024)]);
-        let words = counter.count(Tokenizer::O200k, "two words") + counter.count(Tokenizer::O200k, "f\n{}");
-        assert_eq!(item.words(Tokenizer::O200k, &mut counter), words);
-        assert_eq!(item.tokens(Tokenizer::O200k, &mut counter), words + PER_MESSAGE + PER_CALL + 765);
+        let words = counter.count(&Tokenizer::O200k, "two words") + counter.count(&Tokenizer::O200k, "f\n{}");
+        assert_eq!(item.words(&Tokenizer::O200k, &mut counter), words);
+        assert_eq!(item.tokens(&Tokenizer::O200k, &mut counter), words + PER_MESSAGE + PER_CALL + 765);
     }
 }

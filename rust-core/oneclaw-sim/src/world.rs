@@ -9,6 +9,7 @@ use crate::summariser::{Summariser, Writer, Written};
 use crate::tally::{FactsSeen, Point, Sums, Tally, TurnCost, cost_of_cached};
 use crate::tokens::Counter;
 use crate::wire::{Item, Prompt, Role, tools_tokens};
+use oneclaw_context::budget::SHORT_REPLY;
 use oneclaw_context::policy::Style;
 use oneclaw_model::Usage;
 use std::collections::HashSet;
@@ -20,6 +21,15 @@ const LEAST_CACHED: u64 = 1_024;
 const LOOP_SHARE: u64 = 10;
 /// So many failed turns at the end make a conversation dead.
 const DEAD_AFTER: u64 = 5;
+
+/// What a policy says of a request that it sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Promise {
+    /// It fits.
+    Fits,
+    /// It may not fit, and is tried before the turn is given up.
+    Tried,
+}
 
 /// Why a service does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +82,8 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     /// The surroundings of a script.
     pub fn new(counter: &'a mut Counter, script: &'a Script, writer: Writer, rng: Rng) -> Self {
-        let tools = script.models.iter().map(|m| tools_tokens(&script.tools, m.tokenizer, counter)).collect();
+        let tools =
+            script.models.iter().map(|m| tools_tokens(&script.tools, &m.tokenizer, counter)).collect();
         Self {
             counter,
             script,
@@ -107,10 +118,22 @@ impl<'a> World<'a> {
 
     /// Puts a prompt to a model, which answers with `reply` or refuses.
     pub fn ask(&mut self, index: usize, prompt: Prompt, reply: &str) -> Result<Answered, Refusal> {
+        self.ask_as(index, prompt, reply, Promise::Fits)
+    }
+
+    /// The same, by somebody who says what is known of the size.
+    pub fn ask_as(
+        &mut self,
+        index: usize,
+        prompt: Prompt,
+        reply: &str,
+        promise: Promise,
+    ) -> Result<Answered, Refusal> {
         let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
-        let size = prompt.tokens(model.tokenizer, self.counter);
+        let size = prompt.tokens(&model.tokenizer, self.counter);
         let faults = prompt.faults();
         self.tally.requests += 1;
+        self.tally.tries += u64::from(promise == Promise::Tried);
         self.tally.largest_ppm = self.tally.largest_ppm.max(size * 1_000_000 / model.window.max(1));
         let orphaned = &mut self.orphaned;
         let new = faults.orphans.iter().filter(|call| orphaned.insert((**call).to_owned())).count();
@@ -125,7 +148,10 @@ impl<'a> World<'a> {
             points.push(Point { turn, tokens: size, is_refused: is_too_long || is_malformed });
         }
         if is_too_long {
-            self.tally.rejected += 1;
+            match promise {
+                Promise::Fits => self.tally.rejected += 1,
+                Promise::Tried => self.tally.tries_refused += 1,
+            }
             return Err(Refusal::TooLong { prompt: size });
         }
         if is_malformed {
@@ -133,14 +159,14 @@ impl<'a> World<'a> {
             return Err(Refusal::Malformed);
         }
         let earlier = self.last(index);
-        let shared = prompt.shared_with(&earlier, model.tokenizer, self.counter);
+        let shared = prompt.shared_with(&earlier, &model.tokenizer, self.counter);
         let cached = if shared >= LEAST_CACHED { shared } else { 0 };
         self.tally.prompt_tokens += size;
         self.tally.cached_tokens += cached;
         self.turn.tokens += size;
         self.turn.paid += size - cached + cost_of_cached(cached);
         let room = prompt.max_output.unwrap_or(model.max_output).min(model.window - size);
-        let output = self.counter.count(model.tokenizer, reply);
+        let output = self.counter.count(&model.tokenizer, reply);
         if let Some(last) = self.last.get_mut(index) {
             last.clone_from(&prompt);
         }
@@ -155,10 +181,17 @@ impl<'a> World<'a> {
         Ok(Answered { usage, kept_milli })
     }
 
+    /// What a prompt would cost, where the service says so.
+    pub fn count(&mut self, index: usize, prompt: &Prompt) -> Option<u64> {
+        let model = self.model(index).filter(|model| model.has_counting)?;
+        self.tally.counts += 1;
+        Some(prompt.tokens(&model.tokenizer, self.counter))
+    }
+
     /// Asks a model for a summary.
     pub fn ask_summary(&mut self, index: usize, request: &SummaryRequest<'_>) -> Result<Written, Refusal> {
         let Some(model) = self.model(index) else { return Err(Refusal::Malformed) };
-        let (tokenizer, counter) = (model.tokenizer, &mut *self.counter);
+        let (tokenizer, counter) = (&model.tokenizer, &mut *self.counter);
         let tokens = |item: &Rc<Item>| match request.form {
             Form::Messages => item.tokens(tokenizer, counter),
             Form::Transcript { label } => item.words(tokenizer, counter) + label,
@@ -180,7 +213,7 @@ impl<'a> World<'a> {
         let (Output::Asked(cap) | Output::Unsaid(cap)) = request.output;
         let cap = cap.min(model.window - size);
         let texts = request.material.iter().map(|item| item.text.as_ref());
-        Ok(self.summariser.write(texts, request.style, cap, model.tokenizer, self.counter))
+        Ok(self.summariser.write(texts, request.style, cap, &model.tokenizer, self.counter))
     }
 
     /// Whether the last prompt that was answered in this turn has this text; `None` where none was.
@@ -237,10 +270,10 @@ impl<'a> World<'a> {
         let Some(model) = self.model(turn.model) else { return };
         let system = Rc::new(Item::new(Role::System, self.script.system.as_str()));
         let user = Item::new(Role::User, turn.user.as_str()).showing(turn.pictures.clone());
-        let message = user.tokens(model.tokenizer, self.counter);
+        let message = user.tokens(&model.tokenizer, self.counter);
         let prompt =
             Prompt { items: vec![system, Rc::new(user)], tools: self.tools(turn.model), max_output: None };
-        let least = prompt.tokens(model.tokenizer, self.counter);
+        let least = prompt.tokens(&model.tokenizer, self.counter);
         let tally = &mut self.tally;
         if least > model.window {
             tally.impossible += 1;
@@ -248,7 +281,7 @@ impl<'a> World<'a> {
         }
         tally.failed += 1;
         if outcome == Outcome::Declined {
-            match least > model.window - model.max_output {
+            match least.saturating_add(model.max_output.min(SHORT_REPLY)) > model.window {
                 true => tally.declined += 1,
                 false => tally.declined_early += 1,
             }
@@ -328,4 +361,35 @@ pub fn kept(text: &str, milli: u64) -> String {
     }
     let chars = text.chars().count() as u64 * milli / 1_000;
     text.chars().take(chars as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::Kind;
+    use crate::service::Service;
+    use crate::texts::Texts;
+
+    #[test]
+    fn what_is_tried_and_what_is_counted_is_told_apart() {
+        for has_counting in [false, true] {
+            let mut service = Service::default();
+            service.has_counting = has_counting;
+            let script = Script::new(&Texts::new(1), Kind::Chat, 2_000, Rng::of(1, &[1]), 1, &service);
+            let mut counter = Counter::default();
+            let mut world = World::new(&mut counter, &script, Writer::Good, Rng::of(1, &[2]));
+            let prompt = |words: usize| {
+                let item = Rc::new(Item::new(Role::User, "word ".repeat(words)));
+                Prompt { items: vec![item], ..Prompt::default() }
+            };
+            let outcomes = [(5_000, Promise::Tried), (5_000, Promise::Fits), (50, Promise::Tried)]
+                .map(|(words, promise)| world.ask_as(0, prompt(words), "yes", promise).is_ok());
+            assert_eq!(outcomes, [false, false, true]);
+            let counted = world.count(0, &prompt(50));
+            assert_eq!(counted, has_counting.then_some(world.tally.prompt_tokens));
+            let tally = &world.tally;
+            assert_eq!((tally.requests, tally.tries, tally.tries_refused, tally.rejected), (3, 2, 1, 1));
+            assert_eq!(tally.counts, u64::from(has_counting));
+        }
+    }
 }

@@ -4,12 +4,13 @@
 
 use oneclaw_sim::report::{self, findings};
 use oneclaw_sim::study::Results;
-use oneclaw_sim::{CONTENDERS, Contender, Kind, Study, StudyFault, Tally};
+use oneclaw_sim::{CONTENDERS, Contender, Kind, SOURCES, Study, StudyFault, Tally};
 use std::sync::LazyLock;
 
 /// All kinds, policies and writers on a few windows.
 static RESULTS: LazyLock<Results> = LazyLock::new(|| {
-    let study = Study { windows: vec![2_000, 8_000, 32_000, 128_000], threads: 2, ..Study::new(7, 1_300) };
+    let windows = vec![2_000, 8_000, 32_000, 128_000];
+    let study = Study { windows, threads: 2, sample_every: 5, ..Study::new(7, 1_300) };
     study.run(&|_| {}).unwrap()
 });
 
@@ -132,6 +133,58 @@ fn every_promise_that_is_broken_is_named() {
 }
 
 #[test]
+fn a_turn_that_would_have_fitted_is_declined_hardly_ever_and_never_where_the_service_counts() {
+    let broken = |turns: u64, early: u64, has_counting: bool| {
+        let mut results = RESULTS.clone();
+        results.study.service.has_counting = has_counting;
+        results.cells.retain(|cell| cell.policy != Contender::Nous || cell.tally.declined_early == 0);
+        let cell = results.cells.iter_mut().find(|c| c.policy == Contender::Nous).unwrap();
+        let added = turns - RESULTS.total(Contender::Nous, |_| true).turns;
+        cell.tally.turns += added;
+        cell.tally.failed += early;
+        cell.tally.declined_early += early;
+        let said = findings::broken(&results);
+        said.into_iter().filter(|s| s.starts_with("nous: ")).collect::<Vec<String>>()
+    };
+    let some = "nous: 2 turns were declined although by the real count they would have fitted, too many to be chance.";
+    assert_eq!(broken(9_000, 2, false), [some]);
+    assert_eq!(broken(11_000, 2, false), [""; 0]);
+    assert_eq!(broken(11_000, 0, true), [""; 0]);
+    let one = "nous: 1 turns were declined although the service would have said that they fit.";
+    assert_eq!(broken(1_000_000, 1, true), [one]);
+}
+
+#[test]
+fn a_try_that_is_refused_is_told_and_breaks_no_promise() {
+    let mut results = RESULTS.clone();
+    let cell = results.cells.iter_mut().find(|c| c.policy == Contender::Nous).unwrap();
+    (cell.tally.tries, cell.tally.tries_refused) = (90_012, 70_005);
+    assert_eq!(findings::broken(&results), [""; 0]);
+    let said = findings::unwelcome(&results);
+    let told = |s: &&String| s.starts_with("nous tried 90,") && s.contains("the service refused 70,0");
+    assert_eq!(said.iter().filter(told).count(), 1, "{said:?}");
+    assert!(report::html(&results).contains("<td class=\"\">70,0"));
+}
+
+#[test]
+fn the_report_tells_slack_and_shortfall_by_source_and_class() {
+    let total = RESULTS.by_source();
+    assert!(total.content.median() > total.anchor.median(), "what a service counted is known better");
+    assert_eq!(total.counted.bounds(), 0, "nobody was asked");
+    let table = report::slack_table(&RESULTS);
+    for name in ["content", "calibrated", "row usage", "anchor", "english", "holdout thai"] {
+        let line = table.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
+        assert_eq!(line.matches('%').count(), 5, "{line}");
+    }
+    assert!(!table.contains("\ncounted"));
+    let html = report::html(&RESULTS);
+    assert!(
+        html.contains("Upper bounds of requests, by source")
+            && html.contains("<td class=\"\">row usage</td>")
+    );
+}
+
+#[test]
 fn the_report_says_where_a_document_does_better() {
     let mut results = RESULTS.clone();
     let rows = |results: &Results| {
@@ -167,9 +220,10 @@ fn the_report_says_where_a_document_does_better() {
 fn the_upper_estimate_is_hardly_ever_below_the_truth() {
     for kind in &RESULTS.by_kind {
         let errors = &kind.errors;
-        assert!(errors.calibrated_upper.estimates > 20, "{kind:?}");
-        for upper in [&errors.calibrated_upper, &errors.anchored_upper] {
-            assert!(upper.below * 1_000 <= upper.estimates, "{kind:?}");
+        assert!(errors.upper.calibrated.bounds() > 20, "{kind:?}");
+        for source in SOURCES {
+            let upper = errors.upper.of(source);
+            assert!(upper.below * 1_000 <= upper.bounds(), "{} {kind:?}", source.name());
         }
         assert!(errors.anchored.mean_percent() < errors.simple.mean_percent(), "{kind:?}");
     }

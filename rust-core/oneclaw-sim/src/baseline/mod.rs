@@ -202,7 +202,7 @@ impl<D: Document> Play for Loop<D> {
 /// The size of what would be sent now, for the share of the window that a compaction leaves unused.
 pub fn size(items: Vec<Rc<Item>>, model: usize, world: &mut World<'_>) -> u64 {
     let prompt = Prompt { items, tools: world.tools(model), max_output: None };
-    world.model(model).map_or(0, |spec| prompt.tokens(spec.tokenizer, world.counter))
+    world.model(model).map_or(0, |spec| prompt.tokens(&spec.tokenizer, world.counter))
 }
 
 /// A length that a document names without asking the service for it, or the model's own.

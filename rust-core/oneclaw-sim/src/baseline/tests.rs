@@ -5,6 +5,7 @@ use crate::contender::{Contender, Play};
 use crate::kinds::Kind;
 use crate::rng::Rng;
 use crate::script::Script;
+use crate::service::Service;
 use crate::summariser::Writer;
 use crate::tally::Tally;
 use crate::texts::Texts;
@@ -14,10 +15,10 @@ use crate::world::World;
 
 /// The tally after each turn.
 fn played(policy: Contender, kind: Kind, window: u64, turns: u64) -> Vec<Tally> {
-    let script = Script::new(&Texts::new(5), kind, window, Rng::of(5, &[1]), turns);
+    let script = Script::new(&Texts::new(5), kind, window, Rng::of(5, &[1]), turns, &Service::default());
     let mut counter = Counter::default();
     let mut world = World::new(&mut counter, &script, Writer::Sloppy, Rng::of(5, &[2]));
-    let mut play: Box<dyn Play> = policy.play(&script);
+    let mut play: Box<dyn Play> = policy.play(&script, 1);
     let mut tallies = Vec::new();
     for turn in &script.turns {
         let outcome = play.turn(turn, &mut world);
@@ -64,7 +65,7 @@ fn sven_tears_calls_from_results_in_an_emergency() {
 
 #[test]
 fn a_batch_is_sent_as_one_message_with_its_results_whatever_the_order_of_its_rows() {
-    let script = Script::new(&Texts::new(5), Kind::Coding, 16_000, Rng::of(5, &[1]), 60);
+    let script = Script::new(&Texts::new(5), Kind::Coding, 16_000, Rng::of(5, &[1]), 60, &Service::default());
     let rounds = script.turns.iter().flat_map(|turn| &turn.rounds);
     let round = rounds.max_by_key(|round| round.calls.len()).unwrap();
     assert_eq!(round.calls.len(), 3);

@@ -12,34 +12,39 @@ const PROOF_TURNS: u64 = 50_000;
 /// Tokens are compared where a preset and its document answered so many turns both.
 const ENOUGH_TURNS: u64 = 5_000;
 
-/// At most one of so many turns may be declined though by the real count it would have fitted.
-const MOST_EARLY: u64 = 200;
+/// Less than one of so many turns may be declined though by the real count it would have fitted; none where the service
+/// says what a request would cost.
+const EARLY: u64 = 5_000;
 
 /// Where ours does not keep its promise.
 pub fn broken(results: &Results) -> Vec<String> {
     let mut all = Vec::new();
+    let has_counting = results.study.service.has_counting;
     for preset in presets(results) {
         let cells: Vec<&Cell> = results.cells.iter().filter(|cell| cell.policy == preset).collect();
-        all.extend(faults(preset.name(), &results.total(preset, |_| true)));
+        all.extend(faults(preset.name(), &results.total(preset, |_| true), has_counting));
         all.extend(idle(preset.name(), results.study.turns, &cells));
         all.extend(dearer(results, preset));
     }
     let soak: Vec<&Cell> = results.soak.iter().collect();
-    all.extend(faults("oneclaw alone", &results.soak_total()));
+    all.extend(faults("oneclaw alone", &results.soak_total(), has_counting));
     all.extend(idle("oneclaw alone", results.study.soak, &soak));
     all
 }
 
-fn faults(name: &str, total: &Tally) -> Vec<String> {
+fn faults(name: &str, total: &Tally, has_counting: bool) -> Vec<String> {
+    let early = match has_counting {
+        true => "turns were declined although the service would have said that they fit",
+        false => {
+            "turns were declined although by the real count they would have fitted, too many to be chance"
+        }
+    };
     let counts = [
         (total.rejected, "requests were refused as too long"),
         (total.malformed, "requests had calls and results that do not belong together"),
         (total.orphans, "tool results were sent without their call"),
         (total.summary_overflows, "requests for a summary were refused as too long"),
-        (
-            early(total),
-            "turns were declined although by the real count they would have fitted, too many to be chance",
-        ),
+        (too_early(total, has_counting), early),
         (total.failed_for_nothing(), "turns failed though the newest message was not too big"),
         (total.kept.compactions_failed, "compactions could not be made"),
         (total.kept.facts_lost, "facts were left out although there was room for them"),
@@ -50,9 +55,10 @@ fn faults(name: &str, total: &Tally) -> Vec<String> {
     counts.map(|(count, what)| format!("{name}: {} {what}.", whole(count))).collect()
 }
 
-/// Turns declined for an estimate that was too high, where they are more than a few.
-fn early(total: &Tally) -> u64 {
-    if total.declined_early * MOST_EARLY > total.turns { total.declined_early } else { 0 }
+/// Turns declined for an estimate that was too high, where they are more than there may be.
+fn too_early(total: &Tally, has_counting: bool) -> u64 {
+    let is_few = !has_counting && total.declined_early.saturating_mul(EARLY) < total.turns;
+    if is_few { 0 } else { total.declined_early }
 }
 
 /// Cells that were too short to show anything.
@@ -113,12 +119,19 @@ fn own(name: &str, total: &Tally) -> Vec<String> {
             whole(total.compactions)
         ));
     }
+    if total.tries > 0 {
+        all.push(format!(
+            "{name} tried {} requests that by their upper bound did not fit, before giving a turn up; the service refused {}.",
+            whole(total.tries),
+            whole(total.tries_refused),
+        ));
+    }
     let declined = total.declined + total.declined_early;
     if let Some(least) = total.least_declined_ppm {
         all.push(format!(
-            "{name} declined {} of {} turns: with instructions and tools, the newest message left less than the room that is \
-             kept for a reply. The smallest such message was {} of the window. By the real count {} of them would have \
-             fitted; the estimate is on the safe side.",
+            "{name} declined {} of {} turns: with instructions and tools, the newest message left no room for even a short \
+             reply. The smallest such message was {} of the window. By the real count {} of them would have fitted; the \
+             estimate is on the safe side.",
             whole(declined),
             whole(total.turns),
             percent(least as f64 / 1e4),

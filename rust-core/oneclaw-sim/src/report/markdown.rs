@@ -56,7 +56,8 @@ pub fn alone(results: &Results) -> Option<String> {
         format!(
             "oneclaw alone: {} turns, {} compactions; {} requests refused, {} orphans, {} summary requests too long, {} \
              conversations dead; {} facts and pins left out although there was room, {} facts kept, {} left out as their block \
-             was full; {} turns declined (the smallest newest message: {} of the window), {} failed for another reason.",
+             was full; {} requests tried, {} of them refused; {} turns declined (the smallest newest message: {} of the \
+             window), {} failed for another reason.",
             whole(total.turns),
             whole(total.compactions),
             whole(total.rejected + total.malformed),
@@ -66,6 +67,8 @@ pub fn alone(results: &Results) -> Option<String> {
             whole(kept.facts_lost + kept.pins_lost),
             whole(kept.facts),
             whole(kept.facts_dropped),
+            whole(total.tries),
+            whole(total.tries_refused),
             whole(total.declined + total.declined_early),
             total.least_declined_ppm.map_or("–".to_owned(), |ppm| percent(ppm as f64 / 1e4)),
             whole(total.failed_for_nothing()),

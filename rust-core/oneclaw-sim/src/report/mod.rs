@@ -11,6 +11,7 @@ mod rivals;
 mod table;
 mod tokens;
 
+pub use estimates::slack_table;
 pub use markdown::{alone, markdown};
 
 use crate::contender::Contender;
@@ -55,8 +56,15 @@ pub fn command(results: &Results) -> String {
         if is_all { String::new() } else { format!(" --{flag} {}", all.join(",")) }
     };
     let windows: Vec<String> = study.windows.iter().map(u64::to_string).collect();
+    let service = &study.service;
+    let file = service.file.as_ref().map_or(String::new(), |file| format!(" --tokenizer {file}"));
+    let model = match service.is_known_model() {
+        true => String::new(),
+        false => format!(" --model {}", service.model),
+    };
+    let counting = if service.has_counting { " --counting" } else { "" };
     format!(
-        "oneclaw simulate --seed {} --turns {}{soak}{}{}{} --report proof.html",
+        "oneclaw simulate --seed {} --turns {}{soak}{}{}{}{file}{model}{counting} --report proof.html",
         study.seed,
         study.turns,
         names(study.kinds.iter().map(|k| k.name()).collect(), "kinds", study.kinds == crate::kinds::KINDS),
@@ -146,10 +154,16 @@ fn of_writer(results: &Results, policy: Contender, writer: Writer) -> Tally {
 }
 
 fn method(results: &Results) -> String {
+    let service = &results.study.service;
+    let counting = match service.has_counting {
+        true => " The service says what a request would cost where it is asked.",
+        false => "",
+    };
+    let told = format!("The engine is told that the model is <i>{}</i>.{counting} ", escaped(&service.model));
     let tally = results.total(Contender::Oneclaw, |_| true);
     format!(
-        "<h2>How this was measured</h2><ul class=\"soft\"><li>Tokens: o200k, and cl100k for the small model of the kind <i>switch</i>; \
-         every text once, requests as sums. The service refuses what exceeds its window, and calls and results that do not \
+        "<h2>How this was measured</h2><ul class=\"soft\"><li>Tokens: {}, and cl100k for the small model of the kind <i>switch</i>; \
+         every text once, requests as sums. {}The service refuses what exceeds its window, and calls and results that do not \
          belong together.</li><li>Ours ask for output and are held to it: prompt plus reply have to fit. The documents are \
          only held to the prompt.</li><li>The documents are played to the letter, faults included; where they are silent, \
          in their favour: their summary requests are texts without pictures, except OpenCode's, which are the messages \
@@ -159,6 +173,8 @@ fn method(results: &Results) -> String {
          facts, one keeps none, one is blank, endless, forged, off the point or calls tools.</li><li>Impossible turns, left \
          out of the failures: {} of {} under oneclaw.</li><li>A cache holds the unchanged beginning of a request from \
          1,024 tokens on.</li></ul>",
+        escaped(service.tokenizer_name()),
+        told,
         whole(tally.impossible),
         whole(tally.turns)
     )
