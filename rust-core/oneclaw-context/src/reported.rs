@@ -139,7 +139,7 @@ fn reported(
         }
     }
     let hides =
-        newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.upper_milli == 0);
+        newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.is_empty());
     let output = used.output.saturating_sub(if hides { used.reasoning } else { 0 });
     let reply = tariff.upper(reply);
     let said = tariff.total(around) + Estimate { expected: output, upper: output };

@@ -97,9 +97,8 @@ impl Tariff {
         Estimate { expected, upper: upper.max(expected) }
     }
 
-    /// Whether the text classes are fitted to the vocabulary of the model.
     fn knows_vocabulary(&self) -> bool {
-        self.provider == Some(ProviderKind::OpenAi)
+        self.vocabulary.is_published()
     }
 
     /// How many whole tokens, at most.
