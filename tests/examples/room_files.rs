@@ -68,7 +68,11 @@ fn converse(store: &Store, session: &str) {
             epochs::commit(transaction, session, &epoch, NOW)?;
             engine::set_chunk(transaction, session, "key", "part")?;
             engine::set_anchor(transaction, session, "{}")?;
-            engine::set_learnt(transaction, &model, Learnt { factor: Some(1.5), window: Some(8_000) })?;
+            engine::set_learnt(
+                transaction,
+                &model,
+                Learnt { factor: Some(1.5), window: Some(8_000), reports: 4, high: Some(1.6) },
+            )?;
             queue::put(transaction, &queued)
         })
         .unwrap();

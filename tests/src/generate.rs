@@ -282,6 +282,9 @@ pub fn knowledge() -> impl Strategy<Value = Knowledge> {
         1 => prop::collection::vec((1u64..3_000, 1u64..3_000), 1..6).prop_map(|reports| {
             reports.into_iter().fold(Calibration::default(), |c, (actual, expected)| c.after(actual, expected))
         }),
+        1 => (4u32..12, 55u64..140).prop_map(|(reports, percent)| {
+            (0..reports).fold(Calibration::default(), |c, _| c.after(percent * 20, 2_000))
+        }),
     ];
     let anchor = prop::option::of((any::<prop::sample::Index>(), 40u64..400));
     (calibration, anchor).prop_map(|(calibration, anchor)| Knowledge { calibration, anchor })

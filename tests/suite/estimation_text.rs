@@ -60,7 +60,8 @@ pub fn o200k(text: &str) -> u64 {
     O200K.encode_ordinary(text).len() as u64
 }
 
-fn cl100k(text: &str) -> u64 {
+/// How many the older one makes.
+pub fn cl100k(text: &str) -> u64 {
     CL100K.encode_ordinary(text).len() as u64
 }
 

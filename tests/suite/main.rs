@@ -9,6 +9,7 @@ mod documents;
 mod encode;
 mod errors;
 mod estimation;
+mod estimation_calibrated;
 mod estimation_text;
 mod estimation_usage;
 mod feat011;

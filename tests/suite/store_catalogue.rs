@@ -50,9 +50,13 @@ fn what_was_learnt_belongs_to_one_model_at_one_service() {
     let at =
         |kind, base_url: &str, model: &str| ModelAt { kind, base_url: base_url.into(), model: model.into() };
     let model = at(ProviderKind::OpenAi, "https://a/v1", "m");
-    let learnt = Learnt { factor: Some(1.0), window: Some(32_768) };
-    store.write(|t| engine::set_learnt(t, &model, Learnt { factor: Some(1.25), window: None })).unwrap();
+    let learnt = Learnt { factor: Some(1.0), window: Some(32_768), reports: 7, high: Some(1.125) };
+    let earlier = Learnt { factor: Some(1.25), window: None, reports: 2, high: None };
+    store.write(|t| engine::set_learnt(t, &model, earlier)).unwrap();
     store.write(|t| engine::set_learnt(t, &model, learnt)).unwrap();
+    // Who learns a window only says nothing of sizes.
+    let window = Learnt { window: Some(40_000), ..Learnt::default() };
+    store.write(|t| engine::set_learnt(t, &model, window)).unwrap();
     let store = reopened(store);
     let found = |model: &ModelAt| store.read(|c| engine::learnt(c, model)).unwrap();
     assert_eq!(found(&model), learnt);
@@ -270,7 +274,7 @@ fn tables_of_a_newer_core_are_left_alone() {
     let path = fresh(&folder, &["s"]).path().to_owned();
     other_app(&path).execute("UPDATE core_version SET version = 7", []).unwrap();
     let expected =
-        format!("{}: has core version 7, this program knows up to 3; update the program", path.display());
+        format!("{}: has core version 7, this program knows up to 4; update the program", path.display());
     for error in
         [Store::open(&path, NOW).unwrap_err(), examine(&path).unwrap_err(), survey(&path, None).unwrap_err()]
     {
@@ -303,7 +307,7 @@ fn a_current_file_of_the_original_app_gets_the_cores_tables() {
         other_app(&path).execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     let store = Store::open_existing(&path).unwrap();
-    let expected = Change { from: 2, to: 2, windows: 0, core_from: 0, core_to: 3 };
+    let expected = Change { from: 2, to: 2, windows: 0, core_from: 0, core_to: 4 };
     assert_eq!(store.change(), Some(&expected));
     store.prepare("s").unwrap();
     assert_eq!(ids(&rows(&store, "s")), ["b", "a"]);
@@ -323,15 +327,20 @@ fn a_file_of_the_first_core_gets_what_later_ones_added() {
             "DROP TABLE core_replaced; ALTER TABLE core_sessions DROP COLUMN provider_id;
              ALTER TABLE core_sessions DROP COLUMN model_id; ALTER TABLE core_messages DROP COLUMN trace;
              ALTER TABLE core_models DROP COLUMN adjustments; ALTER TABLE core_models DROP COLUMN listed;
+             ALTER TABLE core_models DROP COLUMN reports; ALTER TABLE core_models DROP COLUMN high;
              UPDATE core_version SET version = 1;",
         )
         .unwrap();
     let store = Store::open_existing(&path).unwrap();
-    let expected = Change { from: 2, to: 2, windows: 0, core_from: 1, core_to: 3 };
+    let expected = Change { from: 2, to: 2, windows: 0, core_from: 1, core_to: 4 };
     assert_eq!(store.change(), Some(&expected));
     store.write(|t| oneclaw_store::sessions::set_model(t, "s", "p", "m")).unwrap();
     let session = store.read(|c| oneclaw_store::sessions::get(c, "s")).unwrap();
     assert_eq!(session.model, Some(("p".into(), "m".into())));
+    let model = ModelAt { kind: ProviderKind::OpenAi, base_url: "https://a/v1".into(), model: "m".into() };
+    let learnt = Learnt { factor: Some(1.25), window: None, reports: 3, high: Some(1.5) };
+    store.write(|t| engine::set_learnt(t, &model, learnt)).unwrap();
+    assert_eq!(store.read(|c| engine::learnt(c, &model)).unwrap(), learnt);
     store.write(|t| oneclaw_store::messages::take_out(t, "s", &["a".into()], NOW)).unwrap();
     assert_eq!(ids(&rows(&store, "s")), [] as [&str; 0]);
     let kept = store.read(|c| oneclaw_store::messages::taken_out(c, "s")).unwrap();

@@ -1,5 +1,6 @@
 //! What reports and refusals teach about a model. Pure: values in, values out.
 
+use oneclaw_context::estimate::calibration::LEAST_TEACHING;
 use oneclaw_context::estimate::{Calibration, Cost, Tariff, text};
 use oneclaw_context::plan::SendReason;
 use oneclaw_context::{Decision, Plan};
@@ -13,6 +14,21 @@ const LEAST_WINDOW: u64 = 512;
 const LEAST_SILENT_WINDOW: u64 = 2_000;
 /// Of a request that was refused without a number, so much is believed to fit.
 const FITS_AFTER_REFUSAL: (u64, u64) = (3, 4);
+
+/// How a model counts, by what was learnt about it.
+pub(crate) fn calibration(learnt: &Learnt) -> Calibration {
+    learnt.factor.map_or_else(Calibration::default, |f| Calibration::kept(f, learnt.reports, learnt.high))
+}
+
+/// What was learnt about a model, with how it counts.
+fn with(calibration: Calibration, learnt: Learnt) -> Learnt {
+    Learnt {
+        factor: Some(calibration.factor()),
+        reports: calibration.reports(),
+        high: calibration.high(),
+        ..learnt
+    }
+}
 
 /// What a provider said of the size of a request, beside what its content lets expect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +87,12 @@ pub(crate) fn of_report(learnt: Learnt, plan: &Plan, reported: u64, last: Option
     let is_short = classify::silent_overflow(reported, now.content, None)
         || last.is_some_and(|last| falls_behind(last.report, now));
     if !is_short {
-        let factor = learnt.factor.map(Calibration::new).unwrap_or_default().after(reported, now.content);
-        return Lesson::Size(Learnt { factor: Some(factor.factor()), ..learnt });
+        if now.content < LEAST_TEACHING {
+            return Lesson::Size(learnt);
+        }
+        let upper = plan.request_estimate.upper;
+        let calibration = calibration(&learnt).after_report(reported, now.content, upper);
+        return Lesson::Size(with(calibration, learnt));
     }
     match last.filter(|last| last.is_doubtful).map(|last| last.report) {
         None => Lesson::Doubtful,
@@ -157,15 +177,11 @@ pub(crate) fn of_refusal(
         }
         (Some(limit), _) => {
             let actual = requested.unwrap_or(limit).max(size.expected);
-            let factor = learnt.factor.map(Calibration::new).unwrap_or_default();
-            let factor = factor.at_least(actual, size.uncalibrated);
-            Learnt { factor: Some(factor.factor()), ..learnt }
+            with(calibration(&learnt).at_least(actual, size.uncalibrated), learnt)
         }
         // A try that failed says that the request was over the limit, and nothing against the window.
         (None, _) if let Some(limit) = size.tried => {
-            let factor = learnt.factor.map(Calibration::new).unwrap_or_default();
-            let factor = factor.at_least(limit.saturating_add(1), size.uncalibrated);
-            Learnt { factor: Some(factor.factor()), ..learnt }
+            with(calibration(&learnt).at_least(limit.saturating_add(1), size.uncalibrated), learnt)
         }
         (None, _) => {
             let (part, whole) = FITS_AFTER_REFUSAL;

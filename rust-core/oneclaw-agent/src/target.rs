@@ -2,6 +2,7 @@
 //! key vault, decides nothing about a conversation.
 
 use crate::failure::Failure;
+use crate::lessons;
 use crate::ports::KeyVault;
 use crate::session::{Core, Session, lock};
 use crate::user_limits::{user_max_output, user_window};
@@ -169,7 +170,7 @@ impl Target {
     }
 
     pub fn calibration(&self) -> Calibration {
-        self.learnt.factor.map(Calibration::new).unwrap_or_default()
+        lessons::calibration(&self.learnt)
     }
 
     pub fn at(&self) -> ModelAt {

@@ -151,7 +151,7 @@ impl<'p> Ours<'p> {
         anchor.prompt = size;
         self.anchor = Some(anchor);
         if let Some(calibration) = self.calibrations.get_mut(self.model) {
-            *calibration = calibration.after(size, plan.uncalibrated);
+            *calibration = calibration.after_report(size, plan.uncalibrated, plan.request_estimate.upper);
         }
         Ok(answered)
     }

@@ -84,8 +84,12 @@ pub struct ModelAt {
 /// What reports and refusals taught about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Learnt {
-    /// How much larger real sizes are than estimated ones.
+    /// How much larger real sizes are than estimated ones, on average.
     pub factor: Option<f64>,
+    /// How many reports have agreed about that.
+    pub reports: u64,
+    /// How much larger they are at most, of late.
+    pub high: Option<f64>,
     /// The window it really has.
     pub window: Option<u64>,
 }
@@ -133,14 +137,15 @@ fn set_notice(transaction: &Transaction<'_>, model: &ModelAt, column: &str, noti
 /// What was learnt about a model.
 pub fn learnt(connection: &Connection, model: &ModelAt) -> Result<Learnt> {
     let mut query = connection.prepare_cached(
-        "SELECT factor, window FROM core_models WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
+        "SELECT factor, window, reports, high FROM core_models WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
     )?;
     let found = query.query_row((name(&model.kind), &model.base_url, &model.model), |row| {
-        let factor = match row.get_ref(0)? {
-            ValueRef::Real(factor) => Some(factor),
-            _ => None,
+        let real = |index| match row.get_ref(index)? {
+            ValueRef::Real(number) => Ok::<_, rusqlite::Error>(Some(number)),
+            _ => Ok(None),
         };
-        Ok(Learnt { factor, window: count(row, 1)? })
+        let (factor, high) = (real(0)?, real(3)?);
+        Ok(Learnt { factor, window: count(row, 1)?, reports: count(row, 2)?.unwrap_or(0), high })
     });
     Ok(found.optional()?.unwrap_or_default())
 }
@@ -149,10 +154,22 @@ pub fn learnt(connection: &Connection, model: &ModelAt) -> Result<Learnt> {
 pub fn set_learnt(transaction: &Transaction<'_>, model: &ModelAt, learnt: Learnt) -> Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO core_models (provider_type, base_url, model_id, factor, window) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (provider_type, base_url, model_id) DO UPDATE SET factor = IFNULL(excluded.factor, factor),
+            "INSERT INTO core_models (provider_type, base_url, model_id, factor, window, reports, high)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (provider_type, base_url, model_id) DO UPDATE SET
+                reports = CASE WHEN excluded.factor IS NULL THEN reports ELSE excluded.reports END,
+                high = CASE WHEN excluded.factor IS NULL THEN high ELSE excluded.high END,
+                factor = IFNULL(excluded.factor, factor),
                 window = MIN(IFNULL(excluded.window, window), IFNULL(window, excluded.window))",
         )?
-        .execute((name(&model.kind), &model.base_url, &model.model, learnt.factor, learnt.window))?;
+        .execute((
+            name(&model.kind),
+            &model.base_url,
+            &model.model,
+            learnt.factor,
+            learnt.window,
+            i64::try_from(learnt.reports).unwrap_or(i64::MAX),
+            learnt.high,
+        ))?;
     Ok(())
 }

@@ -92,7 +92,7 @@ mod gate {
     #[tokio::test]
     async fn fires_after_every_batch_of_tool_results_with_the_round() {
         watch_the_log();
-        let house = sven().tool(wordy("read_file", 500)).build("sven-batch").await;
+        let house = sven().tool(wordy("read_file", 700)).build("sven-batch").await;
         house.turns(8).await;
         house.script(vec![read(1); 5]);
         house.script([Step::Model, Step::Reply("Done.".into())]);
@@ -242,7 +242,7 @@ mod failure_modes {
         house.turns(10).await;
         assert_eq!(house.epochs().len(), 0);
         let asked = house.exchanges().len();
-        let events = house.send(&format!("Go on. {}", prose(3_200))).await;
+        let events = house.send(&format!("Go on. {}", prose(3_800))).await;
         assert_eq!(
             names(&events),
             ["CompactCompleted", "ContextUsage", "StreamingText", "ResponseComplete", "ContextUsage"],

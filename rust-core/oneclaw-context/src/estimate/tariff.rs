@@ -82,17 +82,22 @@ impl Tariff {
 
     /// What so many tokens are before calibration: the inverse of [`Self::total`].
     pub fn cost_of(&self, tokens: u64) -> Cost {
-        let milli = |factor: f64| (tokens as f64 * 1_000.0 / factor).ceil() as u64;
-        let factor = self.calibration.factor();
-        Cost { expected: milli(factor), upper: milli(factor.max(1.0)) }
+        let (expected, upper) = self.calibration.inverse(tokens as f64 * 1_000.0, self.knows_vocabulary());
+        Cost { expected: expected.ceil() as u64, upper: upper.ceil() as u64 }
     }
 
     /// A sum of costs in whole tokens, calibrated.
     pub fn total(&self, cost: Cost) -> Estimate {
         let up = |milli: f64| (milli / 1_000.0).ceil() as u64;
-        let expected = up(self.calibration.expected(cost.expected as f64));
-        let upper = up(self.calibration.upper(cost.upper as f64));
+        let (expected, upper) = (cost.expected as f64, cost.upper as f64);
+        let upper = up(self.calibration.upper(expected, upper, self.knows_vocabulary()));
+        let expected = up(self.calibration.expected(expected));
         Estimate { expected, upper: upper.max(expected) }
+    }
+
+    /// Whether the text classes are fitted to the vocabulary of the model.
+    fn knows_vocabulary(&self) -> bool {
+        self.provider == Some(ProviderKind::OpenAi)
     }
 
     /// How many whole tokens, at most.
