@@ -130,7 +130,6 @@ fn the_next_prompt_is_never_above_the_upper_size_and_hardly_below() {
         let median = slacks[slacks.len() / 2];
         assert_eq!(above, [] as [String; 0], "{model}");
         assert!(median <= 0.05, "{model}: {median}");
-        println!("{model}: median slack {median:.3}, 9 of 10 below {:.3}", slacks[slacks.len() * 9 / 10]);
     }
 }
 

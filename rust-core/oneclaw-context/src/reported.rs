@@ -1,8 +1,8 @@
 //! What usage on rows tells of the next request where no fingerprint says which request it measured.
 //!
 //! The newest report is the size of a request that had the rows before it; the next one has those, the reply, and what came
-//! since. Only these, and what system text and tools may have grown by, are estimated. A report that is far above what the rows
-//! can be measured something that is not seen here: at least so much is counted, and nothing more is made of it. One that is too
+//! since. Only these, and what system text and tools may have grown by, are estimated. A report above what the rows can be
+//! measured something that is not seen here: at least so much is counted, and nothing more is made of it. One that is too
 //! small to be true is left alone.
 
 use crate::assemble::Parts;
@@ -14,8 +14,6 @@ use oneclaw_model::{Body, Usage};
 
 /// A report of less than half of what the rows let expect is not one of them.
 const LEAST_SHARE: u64 = 2;
-/// One of more than three times what they can be measured more than them.
-const MOST_TIMES: u64 = 3;
 /// Prompts of a conversation grow; one of them is smaller than an earlier one by reasoning that is dropped, and by no more
 /// than this part of it.
 const SHRINKS_BY: u64 = 10;
@@ -67,8 +65,6 @@ pub fn size(
             expected: least.expected.max(by_content.expected),
             upper: least.upper.max(by_content.upper),
         },
-        // The content has turned out to be no bound.
-        Some(Reported::Denser(size)) => size,
         Some(Reported::Size(size)) => {
             Estimate { upper: size.upper.min(by_content.upper).max(size.expected), ..size }
         }
@@ -79,9 +75,7 @@ pub fn size(
 enum Reported {
     /// Its size.
     Size(Estimate),
-    /// The same, where the report is above the upper size of what it measured.
-    Denser(Estimate),
-    /// It measured more than is seen here.
+    /// It is above what the rows can be: it measured more than is seen here, or the vocabulary is denser than any known.
     AtLeast(Estimate),
 }
 
@@ -147,7 +141,7 @@ fn reported(
     let said = Estimate { expected: said.expected.min(reply), upper: said.upper.min(reply) };
 
     let later = tariff.total(later);
-    if prompt > can_be.saturating_mul(MOST_TIMES) {
+    if prompt > can_be {
         let used = used.total();
         return Some(Reported::AtLeast(Estimate { expected: used, upper: used } + later));
     }
@@ -155,5 +149,5 @@ fn reported(
     let size = known + said + later + grown;
     let margin = size.upper / MARGIN_SHARE + MARGIN;
     let size = Estimate { upper: size.upper.saturating_add(margin).max(size.expected), ..size };
-    Some(if prompt > can_be { Reported::Denser(size) } else { Reported::Size(size) })
+    Some(Reported::Size(size))
 }
