@@ -69,10 +69,6 @@ fn lowered_but_never_short(model: &str, count: fn(&str) -> u64, share: f64) {
         before.push(plain as f64 / real as f64 - 1.0);
     }
     let (before, after) = (median(&mut before), median(&mut after));
-    println!(
-        "{model}: median slack {before:.3} without reports, {after:.3} after {REPORTS}; short {}",
-        short.len()
-    );
     assert!(short.len() as u64 * 1_000 < CONVERSATIONS.max(1_001), "{short:?}");
     assert!(after < before * share, "{model}: {after} of {before}");
 }
