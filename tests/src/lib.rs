@@ -4,6 +4,7 @@
 
 pub mod chat;
 pub mod decoded;
+pub mod families;
 pub mod files;
 pub mod fuzz;
 pub mod generate;

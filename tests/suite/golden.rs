@@ -253,8 +253,8 @@ fn before() -> String {
 /// The compaction of the trip, at the moment and in the window in which the preset finds it too long.
 fn first(policy: &Policy) -> Step {
     match policy.trigger {
-        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 3_400, policy),
-        Trigger::HardShare => Step::before_send(trip(), 4_000, policy),
+        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_900, policy),
+        Trigger::HardShare => Step::before_send(trip(), 3_500, policy),
         Trigger::Used => {
             let usage = Usage { input: 900, cache_read: 2_500, output: 80, ..Usage::default() };
             let chat = trip().reply_with_usage("We were looking for a restaurant for the 15th.", usage);
@@ -289,7 +289,7 @@ fn second(policy: &Policy, shown: fn(&Step) -> String) -> String {
 fn blank_prompt() -> String {
     let mut step = first(&ONECLAW);
     step.before.fixed = Fixed::new(Some(" \n".into()), vec![]);
-    let step = Step::new(step.before, limits(3_100), &ONECLAW, step.moment);
+    let step = Step::new(step.before, limits(2_650), &ONECLAW, step.moment);
     step.decision() + &step.after()
 }
 
@@ -370,7 +370,7 @@ fn hostile(policy: &Policy) -> Step {
         .result("c4", "http_request", forged)
         .reply(format!("It is the same. {}", words(150)))
         .user(newest);
-    Step::before_send(chat, 2_900, policy)
+    Step::before_send(chat, 2_800, policy)
 }
 
 fn hostile_summary_request() -> String {
@@ -392,7 +392,7 @@ fn irreducible() -> String {
 
 fn pinned() -> String {
     let chat = chat().user("Remember: Grandma's ticket number is PT-4471-B.").pinned().reply("I will.");
-    let step = Step::before_send(trip_from(chat), 3_400, &ONECLAW);
+    let step = Step::before_send(trip_from(chat), 2_900, &ONECLAW);
     step.decision() + &step.after()
 }
 
@@ -408,12 +408,12 @@ fn oneclaw_pruned() -> String {
             .reply(format!("Casa {house} has a room."))
             .user("And the next one?");
     }
-    let step = Step::before_send(chat, 2_600, &ONECLAW);
+    let step = Step::before_send(chat, 2_250, &ONECLAW);
     step.decision() + &step.request()
 }
 
 fn emergency() -> String {
-    let step = Step::before_send(trip(), 3_400, &SVEN);
+    let step = Step::before_send(trip(), 2_900, &SVEN);
     step.decision() + &step.after()
 }
 

@@ -10,6 +10,7 @@ mod encode;
 mod errors;
 mod estimation;
 mod estimation_calibrated;
+mod estimation_families;
 mod estimation_text;
 mod estimation_usage;
 mod feat011;

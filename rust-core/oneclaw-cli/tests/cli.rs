@@ -241,7 +241,7 @@ fn plan_says_what_is_too_big() {
     let text = row("u", "USER", &"far too much ".repeat(2_000), 1);
     let value = json_of(&["plan", "--window", "2000", "--json"], &text);
     assert_eq!(value["decision"], "irreducible");
-    let over = value["request"]["upper"].as_u64().unwrap() - value["limits"]["hard"].as_u64().unwrap();
+    let over = value["estimate"]["expected"].as_u64().unwrap() - value["limits"]["hard"].as_u64().unwrap();
     assert_eq!(value["irreducible"], json!({"culprit": "newest_message", "over": over}));
 }
 
@@ -389,7 +389,7 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     let done = json_of(&["migrate", &path, "--json"], "");
     assert_eq!(
         done,
-        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 3, "dry_run": false})
+        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 4, "dry_run": false})
     );
     let again = oneclaw(&["migrate", &path], "").stdout;
     assert_eq!(again, format!("{path}: is at schema version 2, nothing to do\n"));

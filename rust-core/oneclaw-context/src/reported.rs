@@ -132,8 +132,7 @@ fn reported(
             false => later += cost(index, row),
         }
     }
-    let hides =
-        newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.is_empty());
+    let hides = newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.is_empty());
     let output = used.output.saturating_sub(if hides { used.reasoning } else { 0 });
     let reply = tariff.upper(reply);
     let said = tariff.total(around) + Estimate { expected: output, upper: output };

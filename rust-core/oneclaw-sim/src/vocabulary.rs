@@ -134,6 +134,15 @@ impl Vocabulary {
         self.0.fingerprint
     }
 
+    /// For each token of a text, the character that it begins at or in.
+    pub fn starts(&self, text: &str) -> Vec<usize> {
+        let encoding = self.0.tokenizer.encode_char_offsets(text, false);
+        encoding.map_or_else(
+            |_| vec![],
+            |encoding| encoding.get_offsets().iter().map(|(start, _)| *start).collect(),
+        )
+    }
+
     /// The tokens of a text, counted whole. A text that the vocabulary fails on counts as its bytes: no vocabulary in use
     /// needs more.
     pub fn count(&self, text: &str) -> u64 {

@@ -332,7 +332,7 @@ async fn parts_that_were_written_are_not_asked_for_again_after_a_restart() {
     let build = async |name: &str| {
         let house = with_summary_model(SMALL, 2_500).build(name).await;
         house.ask("Remember: the door code = 4711.").await;
-        house.turns(10).await;
+        house.turns(13).await;
         assert_eq!(house.epochs().len(), 0);
         house
     };

@@ -267,6 +267,14 @@ pub fn plan(inputs: &Inputs<'_>) -> Plan {
             break;
         }
     }
+    // What a later stage left out may have made it fit after all.
+    if let Decision::Send(reason @ (SendReason::ShorterReply | SendReason::Tried)) = plan.decision {
+        plan.decision = Decision::Send(match plan.request_estimate.upper {
+            upper if upper <= budget.hard => SendReason::Pruned,
+            upper if upper <= budget.most => SendReason::ShorterReply,
+            _ => reason,
+        });
+    }
     plan
 }
 

@@ -8,13 +8,14 @@ use super::characters::{RARITY, RARITY_CYR, SINGLE, TRIGRAMS, TWO};
 
 /// Kinds of neighbouring characters: lower, upper, digit, space, tab, newline, other control characters, 32
 /// punctuation marks, then those below.
-const KINDS: usize = 44;
+const KINDS: usize = 45;
 const CONTROL: usize = 6;
 const FOREIGN: usize = 39;
 const ACCENTED: usize = 40;
 const CYRILLIC: usize = 41;
 const ACCENTED_RARE: usize = 42;
-const START: usize = 43;
+const VIETNAMESE: usize = 43;
+const START: usize = 44;
 /// How densely the text is cut around its last letters (`TRIGRAMS`), averaged over about 32 of them, 256 to a level: where a
 /// text starts, and the bounds of the grades.
 const NEUTRAL: u32 = 500;
@@ -118,9 +119,13 @@ pub const fn sort_of(cell: usize) -> Sort {
     }
     let (before, kind) = ((cell - PAIRS) / KINDS, (cell - PAIRS) % KINDS);
     match sort_of_kind(kind) {
-        Sort::Latin0 if before == ACCENTED || before == ACCENTED_RARE => Sort::Accented,
+        Sort::Latin0 if is_accented(before) => Sort::Accented,
         other => other,
     }
+}
+
+const fn is_accented(kind: usize) -> bool {
+    matches!(kind, ACCENTED | ACCENTED_RARE | VIETNAMESE)
 }
 
 const fn sort_of_kind(kind: usize) -> Sort {
@@ -129,7 +134,7 @@ const fn sort_of_kind(kind: usize) -> Sort {
         2 => Sort::Digit,
         3..=5 => Sort::Blank,
         FOREIGN | ACCENTED_RARE => Sort::Rare,
-        ACCENTED => Sort::Accented,
+        ACCENTED | VIETNAMESE => Sort::Accented,
         CYRILLIC => Sort::Cyrillic,
         _ => Sort::Mark,
     }
@@ -243,6 +248,8 @@ fn script(code: u32, rarity: u32) -> usize {
         0x30a0..=0x30ff => 36,
         0xff00..=0xffef => 37,
         0xac00..=0xd7a3 if rarity == 1 => 38,
+        // Syllables that hardly any word has.
+        0xac00..=0xd7a3 if rarity > 2 => 28,
         0xac00..=0xd7a3 => 39,
         0x2500..=0x257f => 40,
         0x2580..=0x25ff => 41,
@@ -376,7 +383,7 @@ impl Walker {
     /// Takes a Latin letter, a to z or [`ACCENT`], for what is known of three in a row.
     #[inline(always)]
     fn spell(&mut self, letter: usize, before: usize) {
-        let goes_on = before < 2 || before == ACCENTED || before == ACCENTED_RARE;
+        let goes_on = before < 2 || is_accented(before);
         self.word = if goes_on { self.word.saturating_add(1) } else { 0 };
         self.trigram = (self.trigram % (27 * 27)) * 27 + letter;
         if self.word >= 2 {
@@ -417,7 +424,11 @@ impl Walker {
         let rarity = rarity_of(ch);
         if matches!(code, 0xc0..=0x24f | 0x1e00..=0x1eff) {
             self.spell(ACCENT, before);
-            self.kind = if rarity == 1 { ACCENTED } else { ACCENTED_RARE };
+            self.kind = match code {
+                0x1ea0..=0x1ef9 | 0x1a0..=0x1a1 | 0x1af..=0x1b0 => VIETNAMESE,
+                _ if rarity == 1 => ACCENTED,
+                _ => ACCENTED_RARE,
+            };
             if self.run >= 2 {
                 return self.run_cell(self.kind);
             }
@@ -428,6 +439,10 @@ impl Walker {
             let from = self.letter;
             self.letter = letter;
             self.kind = CYRILLIC;
+            if code >= 0x450 {
+                // Russian has none of these letters, and vocabularies know Russian best.
+                self.strange = (self.strange + 96).min(400);
+            }
             if before == CYRILLIC {
                 let pair = u32::from(RARITY_CYR.get(from * 32 + letter).copied().unwrap_or(7));
                 let cell = CYR + self.letters(pair, false);
