@@ -2,7 +2,7 @@
 //!
 //! Decides two numbers for one text and one family: what it probably costs, and what it will hardly ever exceed. One pass looks
 //! at each character and at what stands before it and picks a cell of a table ([`cells`]); the cell says how many tokens start
-//! at such a character on average in each vocabulary, and how much more it may be ([`densities`]).
+//! at such a character on average in each vocabulary, and how much more it may be (`densities.rs`).
 //!
 //! Does not decide what a message, a tool or an image costs, does not calibrate itself against a provider,
 //! and is no tokenizer: two texts with equal neighbourhoods cost the same, whatever words they contain.
