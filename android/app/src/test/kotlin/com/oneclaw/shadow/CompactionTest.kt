@@ -36,7 +36,7 @@ class CompactionTest : AppTest() {
             }
             act(ChatAction.OpenSession(id))
             until("conversation") { !state.chat.isLoading }
-            repeat(4) { say("Note $it: ${"gravel road ".repeat(300)}") }
+            repeat(4) { say("Note $it: ${"gravel road ".repeat(600)}") }
             holdsBack.set(true)
             act(ChatAction.OpenContext, ChatAction.CompactNow)
             until("compaction") { state.chat.isCompacting }

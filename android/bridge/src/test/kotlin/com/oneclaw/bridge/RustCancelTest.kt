@@ -68,7 +68,7 @@ class RustCancelTest {
             ToolAnswer("done", false, emptyList())
         }
         var core = open(listOf(tool))
-        core.savePolicy(PolicySettings(Preset.ONE_CLAW, mapOf("threshold" to "0.15"), auto = true, prune = true, summaryModel = null))
+        core.savePolicy(PolicySettings(Preset.ONE_CLAW, mapOf("threshold" to "0.08"), auto = true, prune = true, summaryModel = null))
         val session = core.createSession().id
         for ((number, text) in texts.withIndex()) {
             coroutineScope {
