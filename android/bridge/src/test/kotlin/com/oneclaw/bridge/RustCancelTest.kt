@@ -68,7 +68,7 @@ class RustCancelTest {
             ToolAnswer("done", false, emptyList())
         }
         var core = open(listOf(tool))
-        core.savePolicy(PolicySettings(Preset.ONE_CLAW, mapOf("threshold" to "0.08"), auto = true, prune = true, summaryModel = null))
+        core.savePolicy(PolicySettings(Preset.ONE_CLAW, mapOf("threshold" to "0.15"), auto = true, prune = true, summaryModel = null))
         val session = core.createSession().id
         for ((number, text) in texts.withIndex()) {
             coroutineScope {
@@ -78,7 +78,7 @@ class RustCancelTest {
             }
             if (number % 10 == 9) {
                 // Now and then one is answered to its end, so that there is something to compact.
-                core.send(session, "Go on: write 300 words.").collect()
+                core.send(session, "Go on: write 900 words.").collect()
                 core.close()
                 check(folder.resolve("oneclaw.db").toString())
                 core = open(listOf(tool))
