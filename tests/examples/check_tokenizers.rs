@@ -90,5 +90,5 @@ fn said(vocabulary: &Published, classes: &[Class], counts: &Counts) -> bool {
     for (class, share) in &quality.short {
         println!("  {class}: a slice is {} above its upper size", percent(*share));
     }
-    quality.short_share() <= 0.001 && quality.worst_short() <= 0.02
+    quality.holds()
 }

@@ -13,6 +13,10 @@ const SIZES: [usize; 4] = [1_200, 400, 2_000, 700];
 /// A shorter rest is left out.
 const LEAST: usize = 200;
 
+/// At most one slice in a thousand may be larger than its upper size, and none by more than this share.
+const SHORT_SHARE: f64 = 0.001;
+const WORST_SHORT: f64 = 0.02;
+
 /// A vocabulary that was counted with, the family it belongs to, and a model of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Published {
@@ -250,6 +254,11 @@ impl Quality {
             }
         }
         quality
+    }
+
+    /// Whether upper sizes are hardly ever too small, and never by much.
+    pub fn holds(&self) -> bool {
+        self.short_share() <= SHORT_SHARE && self.worst_short() <= WORST_SHORT
     }
 
     /// The share of slices whose upper size is too small.
