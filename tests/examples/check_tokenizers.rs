@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // A fault should stop it; it talks to people.
 
-use oneclaw_context::estimate::Vocabulary as Family;
-use oneclaw_sim::Vocabulary;
+use oneclaw_context::estimate::Vocabulary;
+use oneclaw_sim::LoadedVocabulary;
 use oneclaw_tests::families::{
     Class, Counts, Group, PUBLISHED, Published, Quality, classes, counts_file, kept_counts, written,
 };
@@ -58,7 +58,7 @@ fn counted(vocabulary: &Published, classes: &[Class], folder: &Path) -> Counts {
             Box::new(move |text| bpe.encode_ordinary(text).len() as u64)
         }
         name => {
-            let loaded = Vocabulary::load(&folder.join(format!("{name}.json")));
+            let loaded = LoadedVocabulary::load(&folder.join(format!("{name}.json")));
             let loaded = loaded.unwrap_or_else(|error| panic!("{error}"));
             Box::new(move |text| loaded.count(text))
         }
@@ -71,7 +71,7 @@ fn counted(vocabulary: &Published, classes: &[Class], folder: &Path) -> Counts {
 /// Prints a row, and what is wrong below it.
 fn said(vocabulary: &Published, classes: &[Class], counts: &Counts) -> bool {
     let quality = Quality::of(classes, counts, vocabulary.family);
-    let unknown = Quality::of(classes, counts, Family::Unknown);
+    let unknown = Quality::of(classes, counts, Vocabulary::Unknown);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let slack = |group| percent(quality.median_slack(&[group]));
     println!(

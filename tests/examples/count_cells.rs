@@ -1,13 +1,14 @@
 //! Counts how many tokens start at characters of each cell of the text estimate; see `scripts/check-tokenizers --fit`.
 //!
 //! `count_cells FOLDER NAME TEXTS OUT`: the vocabulary is `FOLDER/NAME.json`, or built in (o200k, cl100k). TEXTS has the folders
-//! `prose`, `usual`, `rare` and `noise` with texts. OUT gets a line with the sort of each cell, then a line for each slice: folder and name
-//! of the text, its tokens, and for each cell `CELL:BYTES:CHARACTERS:TOKENS`.
+//! `prose`, `usual`, `rare` and `noise` with texts. OUT gets a line with what chance adds, a line with the sort of each cell, then
+//! a line for each slice: folder and name of the text, its tokens, and for each cell `CELL:BYTES:CHARACTERS:TOKENS`.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout)] // A fault should stop it; it talks to people.
 
 use oneclaw_context::estimate::text::cells::{CELLS, Walker, sort_of};
-use oneclaw_sim::Vocabulary;
+use oneclaw_context::estimate::text::{EDGE_MILLI, FLOOR_MILLI, SPREAD_PERCENT};
+use oneclaw_sim::LoadedVocabulary;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -24,7 +25,8 @@ fn main() {
     };
     let starts = starts_of(Path::new(folder), name);
     let mut out = std::io::BufWriter::new(std::fs::File::create(out).unwrap());
-    let sorts: Vec<String> = (0..CELLS).map(|cell| (sort_of(cell) as usize).to_string()).collect();
+    writeln!(out, "{} {}", SPREAD_PERCENT, FLOOR_MILLI + EDGE_MILLI).unwrap();
+    let sorts: Vec<String> = (0..CELLS).map(|cell| format!("{:?}", sort_of(cell))).collect();
     writeln!(out, "{}", sorts.join(" ")).unwrap();
     for kind in ["prose", "usual", "rare", "noise"] {
         let mut files: Vec<_> = std::fs::read_dir(Path::new(texts).join(kind))
@@ -54,7 +56,7 @@ fn starts_of(folder: &Path, name: &str) -> Starts {
         "o200k" => tiktoken_rs::o200k_base().unwrap(),
         "cl100k" => tiktoken_rs::cl100k_base().unwrap(),
         _ => {
-            let vocabulary = Vocabulary::load(&folder.join(format!("{name}.json"))).unwrap();
+            let vocabulary = LoadedVocabulary::load(&folder.join(format!("{name}.json"))).unwrap();
             return Box::new(move |text| vocabulary.starts(text));
         }
     };

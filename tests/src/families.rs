@@ -33,8 +33,8 @@ pub const PUBLISHED: [Published; 11] = [
     Published { name: "o200k", family: Vocabulary::O200k, model: "gpt-4o" },
     Published { name: "cl100k", family: Vocabulary::Cl100k, model: "gpt-4" },
     Published { name: "claude", family: Vocabulary::Claude, model: "claude-2.1" },
-    Published { name: "gemma2", family: Vocabulary::Gemma, model: "gemma-2-27b-it" },
-    Published { name: "gemma3", family: Vocabulary::Gemma, model: "gemma-3-27b-it" },
+    Published { name: "gemma2", family: Vocabulary::Gemma2, model: "gemma-2-27b-it" },
+    Published { name: "gemma3", family: Vocabulary::Gemma3, model: "gemma-3-27b-it" },
     Published { name: "llama3", family: Vocabulary::Llama3, model: "llama-3.3-70b-instruct" },
     Published { name: "qwen3", family: Vocabulary::Qwen, model: "qwen3-32b" },
     Published { name: "deepseek", family: Vocabulary::DeepSeek, model: "deepseek-v3" },
@@ -239,7 +239,7 @@ impl Quality {
             let (mut sum, mut truths) = (0.0, 0.0);
             for (measure, truth) in class.measures().into_iter().zip(counts) {
                 let truth = *truth as f64;
-                let upper = measure.upper_milli(family) as f64 / 1_000.0;
+                let upper = text::with_chance(measure.upper_milli(family)) as f64 / 1_000.0;
                 let slack = upper / truth - 1.0;
                 if slack < 0.0 {
                     quality.short.push((class.name.clone(), -slack));

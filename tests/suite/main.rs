@@ -11,6 +11,7 @@ mod errors;
 mod estimation;
 mod estimation_calibrated;
 mod estimation_families;
+mod zz_off;
 mod estimation_text;
 mod estimation_usage;
 mod feat011;

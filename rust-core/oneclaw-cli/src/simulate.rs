@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::args::SimulateArgs;
 use oneclaw_sim::report::format::whole;
 use oneclaw_sim::report::{self, findings};
-use oneclaw_sim::{Contender, Kind, Results, Service, Study, Vocabulary, WRITERS, Writer};
+use oneclaw_sim::{Contender, Kind, LoadedVocabulary, Results, Service, Study, WRITERS, Writer};
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
@@ -82,7 +82,7 @@ fn study(args: &SimulateArgs) -> Result<Study, Failure> {
     let mut service = match &args.tokenizer {
         None => Service::default(),
         Some(file) => {
-            let vocabulary = Vocabulary::load(file).map_err(|e| Failure::Failed(e.to_string()))?;
+            let vocabulary = LoadedVocabulary::load(file).map_err(|e| Failure::Failed(e.to_string()))?;
             Service::counting_with(vocabulary)
         }
     };

@@ -114,7 +114,7 @@ impl Assembled {
 
     /// The size by content alone.
     pub fn estimate(&self, tariff: &Tariff) -> Estimate {
-        tariff.total(self.cost())
+        tariff.request(self.cost())
     }
 
     /// The likely size by content alone, before calibration.

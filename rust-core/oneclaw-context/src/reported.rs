@@ -17,6 +17,10 @@ const LEAST_SHARE: u64 = 2;
 /// Prompts of a conversation grow; one of them is smaller than an earlier one by reasoning that is dropped, and by no more
 /// than this part of it.
 const SHRINKS_BY: u64 = 10;
+/// Rows between two reports that were taken for fewer tokens say little about how dense they are; other rows of the conversation
+/// are hardly ever denser than these by more than the margin.
+const LEAST_BETWEEN: u64 = 500;
+const DENSITY_MARGIN: f64 = 1.15;
 /// Added to the upper size for what another client may have put around messages: a hundredth, and some tokens.
 const MARGIN_SHARE: u64 = 100;
 const MARGIN: u64 = 16;
@@ -103,12 +107,15 @@ fn reported(
     if !is_plausible {
         return None;
     }
-    // What the first report shows beside the rows was there from the start.
-    let (fixed, opening) = (tariff.total(fixed), tariff.total(before(first)));
-    let grown_by = |fixed: u64, rows: u64| fixed.saturating_sub(first_used.prompt().saturating_sub(rows));
+    // What the first report shows beside the rows was there from the start; the rest is what system text and tools grew by.
+    let first_now = fixed + before(first);
+    let by_content = tariff.total(first_now);
+    let by_density = density(first_used.prompt(), prompt, tariff.total(sent.minus(before(first))).expected)
+        .map_or(u64::MAX, |density| (by_content.expected as f64 * density).ceil() as u64);
+    let grown_by = |size: u64| size.saturating_sub(first_used.prompt());
     let grown = Estimate {
-        expected: grown_by(fixed.expected, opening.expected),
-        upper: grown_by(fixed.upper, opening.upper),
+        expected: grown_by(by_content.expected.min(by_density)),
+        upper: grown_by(by_content.upper.min(by_density)),
     };
 
     let exchange = groups.iter().find(|g| g.rows.contains(&newest))?;
@@ -132,21 +139,28 @@ fn reported(
             false => later += cost(index, row),
         }
     }
+    let later_and = |cost: Cost| tariff.total(later + cost);
     let hides = newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.is_empty());
     let output = used.output.saturating_sub(if hides { used.reasoning } else { 0 });
-    let reply = tariff.upper(reply);
-    let said = tariff.total(around) + Estimate { expected: output, upper: output };
-    // Of an output that is longer than the reply, the rest was reasoning that nobody replays.
-    let said = Estimate { expected: said.expected.min(reply), upper: said.upper.min(reply) };
-
-    let later = tariff.total(later);
     if prompt > can_be {
         let used = used.total();
-        return Some(Reported::AtLeast(Estimate { expected: used, upper: used } + later));
+        return Some(Reported::AtLeast(Estimate { expected: used, upper: used } + later_and(Cost::ZERO)));
     }
-    let known = Estimate { expected: prompt, upper: prompt };
-    let size = known + said + later + grown;
+    // Of an output that is longer than the reply, the rest was reasoning that nobody replays.
+    let is_all_sent = output.saturating_add(tariff.upper(around)) <= tariff.upper(reply);
+    let (known, rest) = match is_all_sent {
+        true => (prompt.saturating_add(output), later_and(around)),
+        false => (prompt, later_and(reply)),
+    };
+    let size = Estimate { expected: known, upper: known } + rest + grown;
     let margin = size.upper / MARGIN_SHARE + MARGIN;
     let size = Estimate { upper: size.upper.saturating_add(margin).max(size.expected), ..size };
     Some(Reported::Size(size))
+}
+
+/// How many tokens there are at most for each that was expected, as this conversation's own reports show it: by how much they
+/// grew, and what the rows between them were taken for.
+fn density(first: u64, newest: u64, expected: u64) -> Option<f64> {
+    let grown = newest.saturating_sub(first);
+    (expected >= LEAST_BETWEEN).then(|| grown as f64 / expected as f64 * DENSITY_MARGIN)
 }

@@ -1,7 +1,8 @@
 //! The service of the simulation: how it counts, what the engine is told of it, whether it says what a request would cost.
 
+use crate::pictures::PictureRule;
 use crate::tokens::Tokenizer;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::LoadedVocabulary;
 use serde::{Deserialize, Serialize};
 
 /// A model whose vocabulary the engine knows.
@@ -20,7 +21,7 @@ pub struct Service {
     pub has_counting: bool,
     /// Not part of results: they name the file.
     #[serde(skip)]
-    vocabulary: Option<Vocabulary>,
+    vocabulary: Option<LoadedVocabulary>,
 }
 
 impl Default for Service {
@@ -31,7 +32,7 @@ impl Default for Service {
 
 impl Service {
     /// A service that counts with a vocabulary from a file. Its model is one that the engine does not know.
-    pub fn counting_with(vocabulary: Vocabulary) -> Self {
+    pub fn counting_with(vocabulary: LoadedVocabulary) -> Self {
         Self {
             model: UNKNOWN.to_owned(),
             file: Some(vocabulary.name().to_owned()),
@@ -42,7 +43,10 @@ impl Service {
 
     /// How it counts.
     pub fn tokenizer(&self) -> Tokenizer {
-        self.vocabulary.clone().map_or(Tokenizer::O200k, Tokenizer::File)
+        match &self.vocabulary {
+            None => Tokenizer::O200k,
+            Some(vocabulary) => Tokenizer::File(vocabulary.clone(), PictureRule::of_model(&self.model)),
+        }
     }
 
     /// What it counts with, in words: the file, or the name of the vocabulary.

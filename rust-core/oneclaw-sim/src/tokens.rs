@@ -4,7 +4,8 @@
 //! across a cut, and after a line break there always is one unless a blank, another break or a slash follows. Of a
 //! vocabulary from a file nothing of that kind is known: its texts are counted whole, each once.
 
-use crate::vocabulary::Vocabulary;
+use crate::pictures::PictureRule;
+use crate::vocabulary::LoadedVocabulary;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
@@ -26,8 +27,8 @@ pub enum Tokenizer {
     O200k,
     /// Of gpt-4 and gpt-3.5.
     Cl100k,
-    /// From a file; a script has one of them at most.
-    File(Vocabulary),
+    /// From a file, with what the service makes of pictures; a script has one of them at most.
+    File(LoadedVocabulary, PictureRule),
 }
 
 impl Tokenizer {
@@ -36,7 +37,7 @@ impl Tokenizer {
         match self {
             Self::O200k => 0,
             Self::Cl100k => 1,
-            Self::File(_) => 2,
+            Self::File(..) => 2,
         }
     }
 
@@ -45,7 +46,7 @@ impl Tokenizer {
         match self {
             Self::O200k => O200K.is_some(),
             Self::Cl100k => CL100K.is_some(),
-            Self::File(_) => true,
+            Self::File(..) => true,
         }
     }
 
@@ -57,7 +58,17 @@ impl Tokenizer {
         match self {
             Self::O200k => counted(&O200K),
             Self::Cl100k => counted(&CL100K),
-            Self::File(vocabulary) => vocabulary.count(text),
+            Self::File(vocabulary, _) => vocabulary.count(text),
+        }
+    }
+}
+
+impl Tokenizer {
+    /// What a picture costs beside the texts.
+    pub fn picture(&self, size: (u32, u32)) -> u64 {
+        match self {
+            Self::O200k | Self::Cl100k => PictureRule::OpenAi.tokens(size),
+            Self::File(_, rule) => rule.tokens(size),
         }
     }
 }
@@ -94,7 +105,9 @@ impl Counter {
                 lines(text).map(|line| self.known(tokenizer, line, hash(line))).sum()
             }
             // Two files may come to one counter; their counts are kept apart.
-            Tokenizer::File(vocabulary) => self.known(tokenizer, text, hash(text) ^ vocabulary.fingerprint()),
+            Tokenizer::File(vocabulary, _) => {
+                self.known(tokenizer, text, hash(text) ^ vocabulary.fingerprint())
+            }
         }
     }
 
@@ -174,9 +187,9 @@ mod tests {
         });
         let path = std::env::temp_dir().join(format!("oneclaw-sim-{}-every-{chars}", std::process::id()));
         std::fs::write(&path, file.to_string()).unwrap();
-        let vocabulary = Vocabulary::load(&path).unwrap();
+        let vocabulary = LoadedVocabulary::load(&path).unwrap();
         std::fs::remove_file(path).unwrap();
-        Tokenizer::File(vocabulary)
+        Tokenizer::File(vocabulary, PictureRule::OpenAi)
     }
 
     #[test]

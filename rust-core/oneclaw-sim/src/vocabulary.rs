@@ -71,7 +71,7 @@ pub enum VocabularyError {
 
 /// A vocabulary; clones share it.
 #[derive(Debug, Clone)]
-pub struct Vocabulary(Arc<Loaded>);
+pub struct LoadedVocabulary(Arc<Loaded>);
 
 #[derive(Debug)]
 struct Loaded {
@@ -80,13 +80,13 @@ struct Loaded {
     tokenizer: Tokenizer,
 }
 
-impl PartialEq for Vocabulary {
+impl PartialEq for LoadedVocabulary {
     fn eq(&self, other: &Self) -> bool {
         self.0.fingerprint == other.0.fingerprint
     }
 }
 
-impl Eq for Vocabulary {}
+impl Eq for LoadedVocabulary {}
 
 /// What is looked at before the whole is made: a complaint about the rest of the file would not say what is wrong.
 #[derive(Deserialize)]
@@ -101,7 +101,7 @@ struct ModelOutline {
     merges: Option<IgnoredAny>,
 }
 
-impl Vocabulary {
+impl LoadedVocabulary {
     /// Reads a `tokenizer.json`.
     pub fn load(path: &Path) -> Result<Self, VocabularyError> {
         let file = path.to_owned();

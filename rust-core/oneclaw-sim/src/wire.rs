@@ -87,7 +87,7 @@ impl Item {
             return *tokens;
         }
         let calls: u64 = self.calls.iter().map(|call| counter.count(tokenizer, &call.text)).sum();
-        let tokens = counter.count(tokenizer, &self.text) + calls + self.around();
+        let tokens = counter.count(tokenizer, &self.text) + calls + self.around(tokenizer);
         if let Some(place) = counted.get_mut(tokenizer.index()) {
             *place = Some(tokens);
         }
@@ -97,12 +97,12 @@ impl Item {
 
     /// What its words cost as part of a transcript.
     pub fn words(&self, tokenizer: &Tokenizer, counter: &mut Counter) -> u64 {
-        self.tokens(tokenizer, counter) - self.around()
+        self.tokens(tokenizer, counter) - self.around(tokenizer)
     }
 
     /// What it costs besides its words.
-    fn around(&self) -> u64 {
-        let pictures: u64 = self.pictures.iter().map(|size| picture(*size)).sum();
+    fn around(&self, tokenizer: &Tokenizer) -> u64 {
+        let pictures: u64 = self.pictures.iter().map(|size| tokenizer.picture(*size)).sum();
         PER_MESSAGE + PER_CALL * self.calls.len() as u64 + pictures
     }
 
@@ -114,17 +114,6 @@ impl Item {
                 && self.answers == other.answers
                 && self.pictures == other.pictures)
     }
-}
-
-/// OpenAI's rule for pictures: into 2,048 squared, the short side to 768, 170 tokens for each tile of 512 and 85 besides.
-fn picture((width, height): (u32, u32)) -> u64 {
-    let (mut width, mut height) = (f64::from(width), f64::from(height));
-    let fit = (2_048.0 / width.max(height)).min(1.0);
-    (width, height) = (width * fit, height * fit);
-    let fit = (768.0 / width.min(height)).min(1.0);
-    (width, height) = (width * fit, height * fit);
-    let tiles = (width / 512.0).ceil() * (height / 512.0).ceil();
-    85 + 170 * tiles as u64
 }
 
 /// A prompt: what a service is asked.
@@ -237,14 +226,6 @@ pub fn tools_tokens(tools: &[ToolSpec], tokenizer: &Tokenizer, counter: &mut Cou
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn documented_pictures() {
-        assert_eq!(
-            [picture((1_024, 1_024)), picture((2_048, 4_096)), picture((512, 512))],
-            [765, 1_105, 255]
-        );
-    }
 
     #[test]
     fn calls_and_results_have_to_stand_together() {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)] // A fault should stop a test.
 
 use oneclaw_sim::report::{self, findings};
-use oneclaw_sim::{Contender, Kind, Results, Service, Study, StudyFault, Vocabulary, VocabularyError};
+use oneclaw_sim::{Contender, Kind, LoadedVocabulary, Results, Service, Study, StudyFault, VocabularyError};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -14,16 +14,16 @@ fn file(name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     path
 }
 
-fn loaded(name: &str, content: &Value) -> Vocabulary {
+fn loaded(name: &str, content: &Value) -> LoadedVocabulary {
     let path = file(name, content.to_string());
-    let vocabulary = Vocabulary::load(&path);
+    let vocabulary = LoadedVocabulary::load(&path);
     std::fs::remove_file(path).unwrap();
     vocabulary.unwrap()
 }
 
 fn fault(name: &str, content: impl AsRef<[u8]>) -> String {
     let path = file(name, content);
-    let error = Vocabulary::load(&path).expect_err(name).to_string();
+    let error = LoadedVocabulary::load(&path).expect_err(name).to_string();
     std::fs::remove_file(&path).unwrap();
     assert!(error.contains(&path.display().to_string()), "{error}");
     error.replace(&path.display().to_string(), "FILE")
@@ -152,7 +152,7 @@ fn chance_in_the_file_is_left_out() {
 fn a_vocabulary_can_be_shared() {
     let vocabulary = loaded("shared", &byte_level());
     let counts: Vec<u64> = std::thread::scope(|scope| {
-        let counting = |copy: Vocabulary| scope.spawn(move || copy.count("hello world"));
+        let counting = |copy: LoadedVocabulary| scope.spawn(move || copy.count("hello world"));
         let threads: Vec<_> = (0..4).map(|_| counting(vocabulary.clone())).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
@@ -213,20 +213,20 @@ fn files_that_are_no_vocabulary() {
 
 #[test]
 fn files_that_cannot_be_read() {
-    let nowhere = Vocabulary::load("/nowhere/tokenizer.json".as_ref()).unwrap_err().to_string();
+    let nowhere = LoadedVocabulary::load("/nowhere/tokenizer.json".as_ref()).unwrap_err().to_string();
     assert!(nowhere.starts_with("cannot read the vocabulary /nowhere/tokenizer.json: "), "{nowhere}");
-    let folder = Vocabulary::load(&std::env::temp_dir()).unwrap_err();
+    let folder = LoadedVocabulary::load(&std::env::temp_dir()).unwrap_err();
     assert!(
         matches!(&folder, VocabularyError::Unreadable { why, .. } if why == "it is not a file"),
         "{folder:?}"
     );
-    let pipe = Vocabulary::load("/dev/zero".as_ref()).unwrap_err().to_string();
+    let pipe = LoadedVocabulary::load("/dev/zero".as_ref()).unwrap_err().to_string();
     assert_eq!(pipe, "cannot read the vocabulary /dev/zero: it is not a file");
     // Mostly a hole; nobody's disk is filled.
     let path = file("huge", "{");
     let opened = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     opened.set_len(200 << 20).unwrap();
-    let huge = Vocabulary::load(&path).unwrap_err();
+    let huge = LoadedVocabulary::load(&path).unwrap_err();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(huge, VocabularyError::TooLarge { file: path });
 }
@@ -241,7 +241,7 @@ fn even(tokens: usize, chars: usize) -> Value {
     })
 }
 
-fn held(vocabulary: Vocabulary, window: u64, has_counting: bool) -> Results {
+fn held(vocabulary: LoadedVocabulary, window: u64, has_counting: bool) -> Results {
     let mut service = Service::counting_with(vocabulary);
     service.has_counting = has_counting;
     let study = Study {

@@ -152,15 +152,6 @@ impl Calibration {
         }
     }
 
-    /// The expected and the upper size that come to so many tokens once corrected.
-    pub fn inverse(&self, tokens: f64, knows_vocabulary: bool) -> (f64, f64) {
-        match self.lowered(knows_vocabulary) {
-            None => (tokens / self.factor, tokens / self.factor.max(1.0)),
-            // Neither above nor below what reports support: beside it, anything else keeps its own size.
-            Some(lowered) => (tokens / lowered.density, tokens),
-        }
-    }
-
     fn lowered(&self, knows_vocabulary: bool) -> Option<Lowered> {
         if self.reports < ENOUGH || self.high * MARGIN > self.factor.max(1.0) * SPREAD {
             return None;
@@ -226,21 +217,5 @@ mod tests {
         let odd = Calibration::kept(f64::INFINITY, u64::MAX, Some(1e9));
         assert_eq!((odd.factor(), odd.high()), (1.0, Some(3.0)));
         assert!(odd.upper(1.0, 2.0, true).is_finite());
-    }
-
-    #[test]
-    fn the_inverse_comes_back_to_the_same_size() {
-        for count in [0, 1, 4, 9] {
-            for percent in [60, 90, 100, 105, 140] {
-                let calibration =
-                    (0..count).fold(Calibration::default(), |c, _| c.after(percent * 10, 1_000));
-                for is_known in [true, false] {
-                    let (expected, upper) = calibration.inverse(1_000.0, is_known);
-                    let back = calibration.upper(expected, upper, is_known);
-                    assert!((back - 1_000.0).abs() < 1e-6, "{calibration:?}: {back}");
-                    assert!(calibration.expected(expected) <= 1_000.0 + 1e-6);
-                }
-            }
-        }
     }
 }

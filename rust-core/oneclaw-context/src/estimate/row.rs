@@ -19,7 +19,7 @@ pub struct RowMeasure {
 }
 
 /// Changes whenever texts are measured otherwise than before.
-const TABLES: u32 = 2;
+const TABLES: u32 = 3;
 
 impl RowMeasure {
     /// What was kept beside a row, if it was measured as rows are measured now.

@@ -1,7 +1,7 @@
 //! What a model makes of a text: by its family of vocabularies, with what its service adds for messages and tools, its pixel
 //! rule, and what its reports taught ([`super::Calibration`]).
 
-use super::text::TextMeasure;
+use super::text::{TextMeasure, with_chance, without_chance};
 use super::{Calibration, Cost, Estimate, Vocabulary, image};
 use oneclaw_model::{Attachment, ModelId, ProviderKind};
 
@@ -82,19 +82,29 @@ impl Tariff {
         (0..count).map(|_| Self::TOOL).sum::<Cost>() + self.tools + self.text(texts)
     }
 
-    /// What so many tokens are before calibration: the inverse of [`Self::total`].
+    /// The largest cost whose [`Self::upper`] is no more than so many tokens.
     pub fn cost_of(&self, tokens: u64) -> Cost {
-        let (expected, upper) = self.calibration.inverse(tokens as f64 * 1_000.0, self.knows_vocabulary());
-        Cost { expected: expected.ceil() as u64, upper: upper.ceil() as u64 }
+        let milli = tokens as f64 * 1_000.0 / self.calibration.factor().max(1.0);
+        let upper = without_chance(milli as u64);
+        Cost { expected: upper.min((tokens as f64 * 1_000.0 / self.calibration.factor()) as u64), upper }
     }
 
-    /// A sum of costs in whole tokens, calibrated.
+    /// A sum of costs in whole tokens, raised by what reports showed. It may be of other content than the reports were of, so
+    /// they lower only what is expected.
     pub fn total(&self, cost: Cost) -> Estimate {
+        self.rounded(cost, with_chance(cost.upper) as f64 * self.calibration.factor().max(1.0))
+    }
+
+    /// A whole request of a conversation in whole tokens, raised and lowered by what reports on its requests showed.
+    pub fn request(&self, cost: Cost) -> Estimate {
+        let upper = with_chance(cost.upper) as f64;
+        self.rounded(cost, self.calibration.upper(cost.expected as f64, upper, self.knows_vocabulary()))
+    }
+
+    fn rounded(&self, cost: Cost, upper: f64) -> Estimate {
         let up = |milli: f64| (milli / 1_000.0).ceil() as u64;
-        let (expected, upper) = (cost.expected as f64, cost.upper as f64);
-        let upper = up(self.calibration.upper(expected, upper, self.knows_vocabulary()));
-        let expected = up(self.calibration.expected(expected));
-        Estimate { expected, upper: upper.max(expected) }
+        let expected = up(self.calibration.expected(cost.expected as f64));
+        Estimate { expected, upper: up(upper).max(expected) }
     }
 
     fn knows_vocabulary(&self) -> bool {

@@ -1,8 +1,9 @@
 //! Estimates how many tokens a text costs, in each family of vocabularies at once.
 //!
-//! Decides two numbers for one text and one family: what it probably costs, and what it will hardly ever exceed. One pass looks
+//! Decides two numbers for one text and one family: what it probably costs, and what texts like it cost at most. One pass looks
 //! at each character and at what stands before it and picks a cell of a table ([`cells`]); the cell says how many tokens start
-//! at such a character on average in each vocabulary, and how much more it may be (`densities.rs`).
+//! at such a character on average in each vocabulary, and how much more it may be (`densities.rs`). What chance does to a single
+//! text is added to sums of texts ([`with_chance`]): in many texts it evens out.
 //!
 //! Does not decide what a message, a tool or an image costs, does not calibrate itself against a provider,
 //! and is no tokenizer: two texts with equal neighbourhoods cost the same, whatever words they contain.
@@ -13,7 +14,7 @@ mod densities;
 
 use super::Vocabulary;
 use cells::Walker;
-use densities::{COLUMNS, COUNTED, DENSITIES, Density};
+use densities::{COUNTED, DENSITIES, Density};
 use serde::{Deserialize, Serialize};
 
 /// How many families a text is measured for: the counted ones, and the largest of them.
@@ -33,7 +34,7 @@ impl TextMeasure {
         self.expected.get(vocabulary as usize).map_or(0, |centi| u64::from(*centi) * 10)
     }
 
-    /// A cost that is hardly ever exceeded, in thousandths of a token.
+    /// What texts like it cost at most, in thousandths of a token, before [`with_chance`].
     pub fn upper_milli(&self, vocabulary: Vocabulary) -> u64 {
         self.upper.get(vocabulary as usize).map_or(0, |centi| u64::from(*centi) * 10)
     }
@@ -65,17 +66,42 @@ impl std::iter::Sum for TextMeasure {
     }
 }
 
-/// How many square roots of the statistical part are added, in percent: what chance does to short texts.
-const SPREAD_PERCENT: u64 = 150;
-/// Added to every text, in thousandths of a token.
-const FLOOR_MILLI: u64 = 3500;
+/// How many square roots of a size chance adds to it, in percent.
+pub const SPREAD_PERCENT: u64 = 150;
+/// What chance adds to any size, in thousandths of a token.
+pub const FLOOR_MILLI: u64 = 2500;
+/// What each text costs at its edges besides what stands in it, at most, in thousandths of a token.
+pub const EDGE_MILLI: u64 = 1000;
+
+/// A size that texts which cost at most so much will hardly ever exceed, in thousandths of a token.
+pub fn with_chance(upper_milli: u64) -> u64 {
+    if upper_milli == 0 {
+        return 0;
+    }
+    let spread = upper_milli.saturating_mul(1000).isqrt() * SPREAD_PERCENT / 100;
+    upper_milli.saturating_add(spread + FLOOR_MILLI)
+}
+
+/// The largest size that [`with_chance`] is no more than this, in thousandths of a token.
+pub fn without_chance(milli: u64) -> u64 {
+    let Some(rest) = milli.checked_sub(FLOOR_MILLI) else { return 0 };
+    // The root of size + spread × √size = rest, and what rounding may have added.
+    let half = SPREAD_PERCENT as f64 / 200.0;
+    let root = (half * half + rest as f64 / 1000.0).sqrt() - half;
+    let near = (root * root * 1000.0) as u64;
+    (near.saturating_sub(2)..=near.saturating_add(2))
+        .rev()
+        .find(|size| with_chance(*size) <= milli)
+        .unwrap_or(0)
+}
+
 /// How many characters are added up before the sums are carried over: so many fit 32 bits.
 const BLOCK: usize = 1024;
 
 /// Measures a text.
 ///
 /// Every character adds something that is never negative and depends only on what stands before it, so
-/// appending never lowers an upper size; it stays at or below the number of UTF-8 bytes, and one more.
+/// appending never lowers an upper size.
 pub fn measure(text: &str) -> TextMeasure {
     Growing::default().with(text).measure()
 }
@@ -85,8 +111,8 @@ pub fn measure(text: &str) -> TextMeasure {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growing {
     walker: Walker,
-    expected: [u64; COLUMNS],
-    likely: [u64; COLUMNS],
+    expected: [u64; COUNTED],
+    likely: [u64; COUNTED],
     /// What characters that no vocabulary is known to have cost at most.
     hard: u64,
     /// The most that any vocabulary can make of it.
@@ -99,8 +125,8 @@ impl Growing {
         let densities: &[Density] = &DENSITIES;
         let mut chars = piece.chars();
         loop {
-            let mut expected = [0_u32; COLUMNS];
-            let mut likely = [0_u32; COLUMNS];
+            let mut expected = [0_u32; COUNTED];
+            let mut likely = [0_u32; COUNTED];
             let mut count = 0;
             for ch in chars.by_ref().take(BLOCK) {
                 count += 1;
@@ -137,29 +163,22 @@ impl Growing {
         }
         let centi = |milli: u64| u32::try_from(milli.div_ceil(10)).unwrap_or(u32::MAX);
         let most = (self.bytes + 1) * 1000;
-        let mut measure = TextMeasure::default();
-        for (place, (expected, likely)) in self.expected.iter().zip(self.likely).take(COUNTED).enumerate() {
-            let chance = (likely * 1000).isqrt() * SPREAD_PERCENT / 100 + FLOOR_MILLI;
-            let upper = (self.hard + likely + chance).min(most);
-            if let (Some(to), Some(upper_to)) =
-                (measure.expected.get_mut(place), measure.upper.get_mut(place))
-            {
-                (*to, *upper_to) = (centi((*expected).min(upper)), centi(upper));
-            }
+        let upper = self.likely.map(|likely| (self.hard + likely + EDGE_MILLI).min(most));
+        let largest = published(&upper).max().unwrap_or_default();
+        let mean = published(&self.expected).sum::<u64>() / published(&self.expected).count().max(1) as u64;
+        // The last place is that of a vocabulary that nobody knows.
+        let upper_of = |place: usize| upper.get(place).copied().unwrap_or(largest);
+        let expected_of = |place: usize| self.expected.get(place).copied().unwrap_or(mean);
+        TextMeasure {
+            expected: std::array::from_fn(|place| centi(expected_of(place).min(upper_of(place)))),
+            upper: std::array::from_fn(|place| centi(upper_of(place))),
         }
-        let published = || Vocabulary::ALL.into_iter().filter(|family| family.is_published());
-        let (sum, largest) = published().fold((0_u64, 0), |(sum, largest), family| {
-            let upper = measure.upper.get(family as usize).copied().unwrap_or_default();
-            (sum + measure.expected_milli(family), upper.max(largest))
-        });
-        if let (Some(to), Some(upper_to)) = (
-            measure.expected.get_mut(Vocabulary::Unknown as usize),
-            measure.upper.get_mut(Vocabulary::Unknown as usize),
-        ) {
-            (*to, *upper_to) = (centi(sum / published().count().max(1) as u64), largest);
-        }
-        measure
     }
+}
+
+/// The sizes in vocabularies that were published.
+fn published(sizes: &[u64; COUNTED]) -> impl Iterator<Item = u64> {
+    sizes.iter().zip(Vocabulary::ALL).filter(|(_, family)| family.is_published()).map(|(size, _)| *size)
 }
 
 /// The most tokens that any vocabulary makes of one character: its bytes, and those of what Claude's puts in its place (NFKC).
@@ -203,7 +222,7 @@ mod tests {
         let digits = "7".repeat(300);
         let of = |vocabulary| expected(&digits, vocabulary) / 1000;
         assert!((98..=104).contains(&of(Vocabulary::O200k)), "{}", of(Vocabulary::O200k));
-        for one_by_one in [Vocabulary::Gemma, Vocabulary::Qwen, Vocabulary::Mistral, Vocabulary::Command] {
+        for one_by_one in [Vocabulary::Gemma3, Vocabulary::Qwen, Vocabulary::Mistral, Vocabulary::Command] {
             assert!((297..=303).contains(&of(one_by_one)), "{one_by_one:?} {}", of(one_by_one));
         }
     }
@@ -222,6 +241,16 @@ mod tests {
                 assert!(after <= (grown.len() as u64 + 31) * 1000, "{family:?} {grown:?}");
             }
             last = now;
+        }
+    }
+
+    #[test]
+    fn chance_is_added_once_and_can_be_taken_away() {
+        assert_eq!((with_chance(0), without_chance(0), without_chance(FLOOR_MILLI)), (0, 0, 0));
+        for size in (1..200).chain((200..5_000_000).step_by(997)).chain([u64::MAX >> 20]) {
+            let whole = with_chance(size);
+            assert!(without_chance(whole) >= size && with_chance(without_chance(whole)) <= whole, "{size}");
+            assert!(whole <= with_chance(size / 2) + with_chance(size - size / 2), "{size}");
         }
     }
 

@@ -17,8 +17,10 @@ pub enum Vocabulary {
     Claude,
     /// Anthropic's since Claude Opus 4.7. It was never published; people have compared its counts with those of 4.6.
     ClaudeSince47,
-    /// Google's, of Gemini and Gemma.
-    Gemma,
+    /// Google's of Gemma and Gemma 2, and of Gemini before 2.0.
+    Gemma2,
+    /// Google's since Gemma 3 and Gemini 2.0.
+    Gemma3,
     /// Meta's since Llama 3.
     Llama3,
     /// Alibaba's Qwen.
@@ -37,12 +39,13 @@ pub enum Vocabulary {
 
 impl Vocabulary {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::O200k,
         Self::Cl100k,
         Self::Claude,
         Self::ClaudeSince47,
-        Self::Gemma,
+        Self::Gemma2,
+        Self::Gemma3,
         Self::Llama3,
         Self::Qwen,
         Self::DeepSeek,
@@ -59,7 +62,7 @@ impl Vocabulary {
         match Self::of_name(&name) {
             Self::Unknown => match provider {
                 Some(ProviderKind::Anthropic) => Self::ClaudeSince47,
-                Some(ProviderKind::Gemini) => Self::Gemma,
+                Some(ProviderKind::Gemini) => Self::Gemma3,
                 // Any server may speak OpenAI's dialect.
                 Some(ProviderKind::OpenAi) | None => Self::Unknown,
             },
@@ -89,7 +92,7 @@ impl Vocabulary {
             return Self::DeepSeek;
         }
         if has("gemini") || has("gemma") {
-            return Self::Gemma;
+            return google(name);
         }
         if starts(&["gpt-3.5", "gpt-4-", "gpt-4.0"]) || name == "gpt-4" {
             return Self::Cl100k;
@@ -106,15 +109,32 @@ impl Vocabulary {
 
 /// Claude's: the number of the generation stands before or after the name of the size.
 fn claude(name: &str) -> Vocabulary {
-    let mut numbers = name
-        .split(|c: char| !c.is_ascii_digit())
-        .filter(|part| (1..=2).contains(&part.len()))
-        .map(|part| part.parse::<u32>().unwrap_or(0));
-    match (numbers.next(), numbers.next()) {
+    match generation(name) {
         (None, _) if name.contains("instant") => Vocabulary::Claude,
         (Some(0..=3), _) | (Some(4), None | Some(0..=6)) => Vocabulary::Claude,
         // A newer one, or one that does not say.
         _ => Vocabulary::ClaudeSince47,
+    }
+}
+
+/// The first two numbers of a name, of one or two digits each: others are dates and sizes in thousands.
+fn generation(name: &str) -> (Option<u32>, Option<u32>) {
+    let mut numbers = name
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| (1..=2).contains(&part.len()))
+        .map(|part| part.parse::<u32>().unwrap_or(0));
+    (numbers.next(), numbers.next())
+}
+
+/// Google's: Gemini 1 and Gemma up to 2 have the older one.
+fn google(name: &str) -> Vocabulary {
+    let is_gemini = name.contains("gemini");
+    match generation(name).0 {
+        Some(0..=1) => Vocabulary::Gemma2,
+        Some(2) if !is_gemini => Vocabulary::Gemma2,
+        // The first Gemma has only its size in the name.
+        Some(7) if !is_gemini => Vocabulary::Gemma2,
+        _ => Vocabulary::Gemma3,
     }
 }
 
@@ -162,8 +182,16 @@ mod tests {
             ("claude-haiku-5-5", ClaudeSince47),
             ("claude-fable-5-1", ClaudeSince47),
             ("claude-next", ClaudeSince47),
-            ("gemini-2.5-pro", Gemma),
-            ("google/gemma-3-27b-it", Gemma),
+            ("gemini-2.5-pro", Gemma3),
+            ("gemini-3.8-flash", Gemma3),
+            ("gemini-flash-latest", Gemma3),
+            ("gemini-1.5-pro-002", Gemma2),
+            ("google/gemma-3-27b-it", Gemma3),
+            ("gemma3n:e4b", Gemma3),
+            ("gemma4:31b", Gemma3),
+            ("gemma2:9b", Gemma2),
+            ("gemma-7b-it", Gemma2),
+            ("gemma:2b", Gemma2),
             ("meta-llama/Llama-3.3-70B-Instruct", Llama3),
             ("llama3.1:8b", Llama3),
             ("deepseek-r1-distill-llama-70b", Llama3),
@@ -186,7 +214,7 @@ mod tests {
             assert_eq!(Vocabulary::of(name, Some(ProviderKind::OpenAi)), family, "{name}");
         }
         assert_eq!(Vocabulary::of("mythos-5", Some(ProviderKind::Anthropic)), ClaudeSince47);
-        assert_eq!(Vocabulary::of("learnlm", Some(ProviderKind::Gemini)), Gemma);
+        assert_eq!(Vocabulary::of("learnlm", Some(ProviderKind::Gemini)), Gemma3);
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl<'a> Planner<'a> {
     /// The size of a form by what it costs: by content, but for what the service has counted.
     pub fn size(&self, cost: Cost) -> Estimate {
         match self.counted {
-            None => self.tariff.total(cost),
+            None => self.tariff.request(cost),
             Some(counted) => {
                 let count = Estimate { expected: counted.size, upper: counted.size };
                 count + self.tariff.total(cost.minus(counted.content))

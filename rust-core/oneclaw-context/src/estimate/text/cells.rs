@@ -19,8 +19,15 @@ const START: usize = 44;
 /// How densely the text is cut around its last letters (`TRIGRAMS`), averaged over about 32 of them, 256 to a level: where a
 /// text starts, and the bounds of the grades.
 const NEUTRAL: u32 = 500;
-const GRADES: usize = 6;
-const GRADE_BOUNDS: [u32; GRADES - 1] = [330, 480, 660, 880, 1_120];
+const GRADE_BOUNDS: [u32; 5] = [330, 480, 660, 880, 1_120];
+const DENSITY_GRADES: usize = GRADE_BOUNDS.len() + 1;
+/// The grades by density, and one for each `Language` of Latin letters.
+const GRADES: usize = DENSITY_GRADES + LATIN_LANGUAGES;
+/// For how many words, or for how many characters of a script without blanks, a letter tells the language.
+const TOLD_FOR: u32 = 24;
+/// How strange the last letters were: the bounds of the grades.
+const STRANGE_BOUNDS: [u32; 2] = [50, 110];
+const STRANGE_GRADES: usize = STRANGE_BOUNDS.len() + 1;
 /// Any letter with an accent, in `TRIGRAMS`.
 const ACCENT: usize = 26;
 /// How many lengths of runs of one character are told apart.
@@ -28,7 +35,7 @@ const RUN_LENGTHS: usize = 7;
 /// How many places of digits in a number are told apart.
 const DIGIT_PLACES: usize = 12;
 /// How many groups of characters `script` knows.
-const SCRIPT_GROUPS: usize = 64;
+const SCRIPT_GROUPS: usize = 68;
 /// The group of characters that belong to none.
 const UNKNOWN_SCRIPT: usize = SCRIPT_GROUPS - 1;
 /// Where each group of cells starts.
@@ -40,6 +47,58 @@ const DIGITS: usize = SCRIPTS + SCRIPT_GROUPS * 4;
 const PAIRS: usize = DIGITS + DIGIT_PLACES;
 /// How many cells there are.
 pub const CELLS: usize = PAIRS + KINDS * KINDS;
+
+/// Languages that are told by a letter which others in the same script do not have, and that vocabularies know better or worse
+/// than these. Those of Latin letters come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+enum Language {
+    Vietnamese,
+    Turkish,
+    Hungarian,
+    /// Swedish, Danish, Norwegian; and Finnish, by its double letters.
+    Nordic,
+    /// Persian and others that have more letters than Arabic.
+    Persian,
+    /// Shan, Karen and others that have more letters than Burmese.
+    Shan,
+    /// Chinese characters with kana around them.
+    Japanese,
+}
+
+const LATIN_LANGUAGES: usize = Language::Nordic as usize + 1;
+
+/// What a character says about the language of the letters around it.
+enum Tells {
+    Nothing,
+    /// It is this one.
+    Language(Language),
+    /// It is none of them, although some of its letters are theirs.
+    Another,
+}
+
+/// What a character says that is the same as the one before it, or not.
+fn tells(code: u32, is_again: bool) -> Tells {
+    match code {
+        // Letters with two marks, and with a horn. Those with a dot below are also Yoruba's and Igbo's.
+        0x1a0..=0x1a1
+        | 0x1af..=0x1b0
+        | 0x1ea4..=0x1eb7
+        | 0x1ebe..=0x1ec7
+        | 0x1ed0..=0x1ee3
+        | 0x1ee8..=0x1ef1 => Tells::Language(Language::Vietnamese),
+        0x11e..=0x11f | 0x130..=0x131 => Tells::Language(Language::Turkish),
+        0x150..=0x151 | 0x170..=0x171 => Tells::Language(Language::Hungarian),
+        0xc5 | 0xe5 => Tells::Language(Language::Nordic),
+        0xe4 if is_again => Tells::Language(Language::Nordic),
+        // Of Azeri, Tatar and Estonian.
+        0x18f | 0x259 | 0x147..=0x148 | 0xd1 | 0xf1 | 0xd5 | 0xf5 => Tells::Another,
+        0x66e..=0x6d5 => Tells::Language(Language::Persian),
+        0x1050..=0x109f | 0xaa60..=0xaa7f => Tells::Language(Language::Shan),
+        0x3040..=0x30ff => Tells::Language(Language::Japanese),
+        _ => Tells::Nothing,
+    }
+}
 
 /// Kinds of cells that differ in how far a single text strays from the average.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +116,48 @@ pub enum Sort {
     Latin4,
     /// Latin letters where vocabularies know hardly a word.
     Latin5,
-    /// Digits.
+    /// Vietnamese.
+    Vietnamese,
+    /// Turkish.
+    Turkish,
+    /// Hungarian.
+    Hungarian,
+    /// Swedish, Danish, Norwegian, Finnish.
+    Nordic,
+    /// The first letter of a word after a blank.
+    WordStart,
+    /// A letter after a digit or a mark.
+    WordJoined,
+    /// The first digit of a number.
+    NumberStart,
+    /// Further digits.
     Digit,
-    /// Blanks, tabs and line ends.
+    /// A blank, tab or line end.
     Blank,
-    /// Punctuation and control characters of ASCII.
+    /// One after another.
+    Blanks,
+    /// Punctuation and control characters of ASCII after a letter or a digit.
     Mark,
+    /// The same after a blank.
+    MarkStart,
+    /// The same after another.
+    Marks,
     /// Letters with accents, and what follows them.
     Accented,
-    /// Cyrillic.
+    /// Cyrillic as in Russian.
     Cyrillic,
-    /// Greek, Hebrew, Arabic, Armenian, Georgian.
-    Western,
+    /// Cyrillic amid letters and pairs that Russian does not have.
+    CyrillicStrange,
+    /// Greek.
+    Greek,
+    /// Hebrew.
+    Hebrew,
+    /// Arabic.
+    Arabic,
+    /// Arabic letters in Persian, Urdu and others.
+    Persian,
+    /// Armenian, Georgian.
+    Caucasian,
     /// Scripts of India.
     Indic,
     /// Thai, Lao, Khmer, Burmese, Tibetan, Ethiopic.
@@ -81,7 +170,11 @@ pub enum Sort {
     Kana,
     /// Korean.
     Hangul,
-    /// Pictures, symbols, lines.
+    /// Lines and blocks to draw with.
+    Line,
+    /// Quotation marks, dashes, signs.
+    Typographic,
+    /// Pictures and rare symbols.
     Symbol,
     /// Everything else: no vocabulary is known to have it.
     Rare,
@@ -96,18 +189,22 @@ pub const fn sort_of(cell: usize) -> Sort {
             2 => Sort::Latin2,
             3 => Sort::Latin3,
             4 => Sort::Latin4,
-            _ => Sort::Latin5,
+            5 => Sort::Latin5,
+            6 => Sort::Vietnamese,
+            7 => Sort::Turkish,
+            8 => Sort::Hungarian,
+            _ => Sort::Nordic,
         };
     }
     if cell < RUNS {
-        return Sort::Cyrillic;
+        return if (cell - CYR) % STRANGE_GRADES == 0 { Sort::Cyrillic } else { Sort::CyrillicStrange };
     }
     if cell < SCRIPTS {
         // Few vocabularies know a letter or a control character many times in a row.
         let kind = (cell - RUNS) / RUN_LENGTHS;
-        return match sort_of_kind(kind) {
-            Sort::Mark if kind == CONTROL => Sort::Rare,
-            Sort::Latin0 | Sort::Accented | Sort::Cyrillic => Sort::Rare,
+        return match sort_of_pair(kind, kind) {
+            Sort::Marks if kind == CONTROL => Sort::Rare,
+            Sort::WordJoined | Sort::Accented | Sort::Cyrillic => Sort::Rare,
             other => other,
         };
     }
@@ -117,25 +214,32 @@ pub const fn sort_of(cell: usize) -> Sort {
     if cell < PAIRS {
         return Sort::Digit;
     }
-    let (before, kind) = ((cell - PAIRS) / KINDS, (cell - PAIRS) % KINDS);
-    match sort_of_kind(kind) {
-        Sort::Latin0 if is_accented(before) => Sort::Accented,
-        other => other,
-    }
+    sort_of_pair((cell - PAIRS) / KINDS, (cell - PAIRS) % KINDS)
 }
 
 const fn is_accented(kind: usize) -> bool {
     matches!(kind, ACCENTED | ACCENTED_RARE | VIETNAMESE)
 }
 
-const fn sort_of_kind(kind: usize) -> Sort {
+const fn is_blank(kind: usize) -> bool {
+    matches!(kind, 3..=5)
+}
+
+/// The sort of a character of a kind after one of another.
+const fn sort_of_pair(before: usize, kind: usize) -> Sort {
+    let starts = is_blank(before) || before == START;
     match kind {
-        0 | 1 => Sort::Latin0,
-        2 => Sort::Digit,
+        0 | 1 if is_accented(before) => Sort::Accented,
+        0 | 1 if starts => Sort::WordStart,
+        0 | 1 => Sort::WordJoined,
+        2 => Sort::NumberStart,
+        3..=5 if is_blank(before) => Sort::Blanks,
         3..=5 => Sort::Blank,
         FOREIGN | ACCENTED_RARE => Sort::Rare,
         ACCENTED | VIETNAMESE => Sort::Accented,
         CYRILLIC => Sort::Cyrillic,
+        _ if starts => Sort::MarkStart,
+        _ if before >= CONTROL && before < FOREIGN => Sort::Marks,
         _ => Sort::Mark,
     }
 }
@@ -143,15 +247,21 @@ const fn sort_of_kind(kind: usize) -> Sort {
 const fn sort_of_script(group: usize) -> Sort {
     match group {
         0..=1 | 50 => Sort::Accented,
-        2..=9 => Sort::Western,
+        2..=3 => Sort::Greek,
+        4 => Sort::Hebrew,
+        5..=7 => Sort::Arabic,
+        63 => Sort::Persian,
+        8..=9 => Sort::Caucasian,
         10..=20 => Sort::Indic,
-        21..=27 => Sort::Eastern,
-        30 | 33 => Sort::Han,
-        31 | 32 => Sort::HanRare,
+        21..=27 | 64 => Sort::Eastern,
+        30 | 33 | 65 => Sort::Han,
+        31 | 32 | 66 => Sort::HanRare,
         34..=37 => Sort::Kana,
         38..=39 => Sort::Hangul,
-        40..=49 => Sort::Symbol,
-        51 => Sort::Cyrillic,
+        40..=41 => Sort::Line,
+        42..=45 => Sort::Typographic,
+        46..=49 => Sort::Symbol,
+        51 => Sort::CyrillicStrange,
         _ => Sort::Rare,
     }
 }
@@ -203,8 +313,14 @@ fn rarity_of(ch: char) -> u32 {
     }
 }
 
-/// The group of a character that is neither ASCII nor a Latin letter nor common Cyrillic.
-fn script(code: u32, rarity: u32) -> usize {
+/// The group of a character that is neither ASCII nor a Latin letter nor common Cyrillic, in a language that was told.
+fn script(code: u32, rarity: u32, language: Option<Language>) -> usize {
+    match (language, code) {
+        (Some(Language::Persian), 0x621..=0x64a | 0x66e..=0x6d5) => return 63,
+        (Some(Language::Shan), 0x1000..=0x109f | 0xaa60..=0xaa7f) => return 64,
+        (Some(Language::Japanese), 0x4e00..=0x9fff) => return if rarity == 1 { 65 } else { 66 },
+        _ => {}
+    }
     match code {
         0x80..=0x9f => UNKNOWN_SCRIPT,
         // Marks that are put over other letters, and letters of phonetics.
@@ -282,9 +398,28 @@ fn script(code: u32, rarity: u32) -> usize {
 fn is_jumble(group: usize, before: usize) -> bool {
     let (sort, before) = (sort_of_script(group), sort_of_script(before));
     let goes_with_any = |sort: Sort| {
-        matches!(sort, Sort::Symbol | Sort::Accented | Sort::Han | Sort::HanRare | Sort::Kana | Sort::Rare)
+        matches!(
+            sort,
+            Sort::Line
+                | Sort::Typographic
+                | Sort::Symbol
+                | Sort::Accented
+                | Sort::Han
+                | Sort::HanRare
+                | Sort::Kana
+                | Sort::Rare
+        )
     };
-    sort as usize != before as usize && !goes_with_any(sort) && !goes_with_any(before)
+    family(sort) != family(before) && !goes_with_any(sort) && !goes_with_any(before)
+}
+
+/// Sorts of one script, by the first of them.
+const fn family(sort: Sort) -> usize {
+    match sort {
+        Sort::Persian => Sort::Arabic as usize,
+        Sort::CyrillicStrange => Sort::Cyrillic as usize,
+        other => other as usize,
+    }
 }
 
 /// How many of the steps a value has reached.
@@ -309,6 +444,9 @@ pub struct Walker {
     run: u32,
     digits: usize,
     script: usize,
+    language: Option<Language>,
+    /// For how much longer it holds.
+    told: u32,
 }
 
 impl Default for Walker {
@@ -326,6 +464,8 @@ impl Default for Walker {
             run: 0,
             digits: 0,
             script: usize::MAX,
+            language: None,
+            told: 0,
         }
     }
 }
@@ -356,13 +496,14 @@ impl Walker {
             if before < 2 {
                 let rarity = u32::from(RARITY.get((from * 32 + letter) & 1023).copied().unwrap_or(7));
                 let case = before + kind;
-                let dense = grade(self.density, GRADE_BOUNDS);
+                let dense = self.grade();
                 let cell =
                     LETTERS + (self.letters(rarity, before == 0 && kind == 1) * GRADES + dense) * 3 + case;
                 return if self.run >= 2 { self.run_cell(kind) } else { cell };
             }
             self.pos = 0;
             self.rarity = 0;
+            self.forget_language();
         } else if kind == 2 {
             if before == 2 {
                 let place = self.digits;
@@ -380,6 +521,23 @@ impl Walker {
         PAIRS + before * KINDS + kind
     }
 
+    /// How densely Latin letters are cut here, or in which language they are.
+    #[inline(always)]
+    fn grade(&self) -> usize {
+        match self.language {
+            Some(language) if (language as usize) < LATIN_LANGUAGES => DENSITY_GRADES + language as usize,
+            _ => grade(self.density, GRADE_BOUNDS),
+        }
+    }
+
+    #[inline(always)]
+    fn forget_language(&mut self) {
+        self.told = self.told.saturating_sub(1);
+        if self.told == 0 {
+            self.language = None;
+        }
+    }
+
     /// Takes a Latin letter, a to z or [`ACCENT`], for what is known of three in a row.
     #[inline(always)]
     fn spell(&mut self, letter: usize, before: usize) {
@@ -395,13 +553,13 @@ impl Walker {
     /// Moves on inside a word; what is returned counts rarity, rarity before, position and strangeness.
     #[inline(always)]
     fn letters(&mut self, rarity: u32, camel: bool) -> usize {
-        let strange = grade(self.strange, [50, 110]);
+        let strange = grade(self.strange, STRANGE_BOUNDS);
         self.strange = self.strange - self.strange / 8 + rarity * 4 + u32::from(camel) * 16;
         let pos = grade(self.pos, [1, 3, 6]);
         self.pos = self.pos.saturating_add(1) * u32::from(!camel);
         let previous = grade(self.rarity, [2, 4]);
         self.rarity = rarity;
-        ((rarity as usize * 3 + previous) * 4 + pos) * 3 + strange
+        ((rarity as usize * 3 + previous) * 4 + pos) * STRANGE_GRADES + strange
     }
 
     fn run_cell(&self, kind: usize) -> usize {
@@ -422,6 +580,12 @@ impl Walker {
         let code = ch as u32;
         let before = self.kind;
         let rarity = rarity_of(ch);
+        match tells(code, self.run > 0) {
+            Tells::Language(language) => (self.language, self.told) = (Some(language), TOLD_FOR),
+            Tells::Another => self.language = None,
+            Tells::Nothing if code > 0x24f => self.forget_language(),
+            Tells::Nothing => {}
+        }
         if matches!(code, 0xc0..=0x24f | 0x1e00..=0x1eff) {
             self.spell(ACCENT, before);
             self.kind = match code {
@@ -452,7 +616,7 @@ impl Walker {
             self.rarity = 0;
             return PAIRS + before * KINDS + CYRILLIC;
         }
-        let script = script(code, rarity);
+        let script = script(code, rarity, self.language);
         // Letters of one script amid those of another are in no vocabulary together, and the same one again and again is in
         // few; lines are drawn so.
         let is_again = self.run >= 2 && !matches!(script, 40..=42);

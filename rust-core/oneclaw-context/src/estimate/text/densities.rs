@@ -6,9 +6,7 @@ use super::cells::{CELLS, Sort, sort_of};
 use std::sync::LazyLock;
 
 /// The vocabularies that were counted or derived, in the order of `Vocabulary`.
-pub const COUNTED: usize = 11;
-/// As many columns as fit the registers of a processor evenly.
-pub const COLUMNS: usize = 12;
+pub const COUNTED: usize = 12;
 /// The column of Claude since 4.7, which is derived from that of Claude before it.
 const CLAUDE_SINCE_47: usize = 3;
 
@@ -16,9 +14,9 @@ const CLAUDE_SINCE_47: usize = 3;
 #[derive(Debug, Clone, Copy)]
 pub struct Density {
     /// On average.
-    pub expected: [u16; COLUMNS],
+    pub expected: [u16; COUNTED],
     /// At most, in texts of many such characters.
-    pub upper: [u16; COLUMNS],
+    pub upper: [u16; COUNTED],
     /// Whether each character may cost as many tokens as it has bytes; `upper` is 0 then.
     pub is_by_bytes: bool,
 }
@@ -29,7 +27,8 @@ const FILES: [&[u8]; COUNTED] = [
     include_bytes!("tables/cl100k.txt"),
     include_bytes!("tables/claude.txt"),
     include_bytes!("tables/claude.txt"),
-    include_bytes!("tables/gemma.txt"),
+    include_bytes!("tables/gemma2.txt"),
+    include_bytes!("tables/gemma3.txt"),
     include_bytes!("tables/llama3.txt"),
     include_bytes!("tables/qwen.txt"),
     include_bytes!("tables/deepseek.txt"),
@@ -46,9 +45,11 @@ const MARGINS: &str = include_str!("tables/margins.txt");
 const fn claude_since_47(sort: Sort) -> u32 {
     match sort {
         Sort::Latin0 | Sort::Latin1 | Sort::Latin2 | Sort::Latin3 | Sort::Latin4 | Sort::Latin5 => 140,
+        Sort::Vietnamese | Sort::Turkish | Sort::Hungarian | Sort::Nordic => 140,
+        Sort::WordStart | Sort::WordJoined => 140,
         Sort::Accented => 130,
-        Sort::Blank | Sort::Mark => 120,
-        Sort::Digit => 107,
+        Sort::Blank | Sort::Blanks | Sort::Mark | Sort::MarkStart | Sort::Marks => 120,
+        Sort::NumberStart | Sort::Digit => 107,
         _ => 100,
     }
 }
@@ -61,7 +62,7 @@ fn read() -> Box<[Density]> {
         .lines()
         .map(|line| line.split_whitespace().filter_map(|word| word.parse().ok()).collect())
         .collect();
-    let empty = Density { expected: [0; COLUMNS], upper: [0; COLUMNS], is_by_bytes: false };
+    let empty = Density { expected: [0; COUNTED], upper: [0; COUNTED], is_by_bytes: false };
     let mut table = vec![empty; CELLS];
     for (column, file) in FILES.iter().enumerate() {
         let levels = file.iter().filter(|byte| **byte != b'\n');
