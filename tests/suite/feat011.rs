@@ -59,7 +59,7 @@ mod typical_scenarios {
     #[test]
     fn a_long_conversation_is_summarised_and_continues() {
         let limits = preset("gpt-4o");
-        let chat = turns(Chat::new().model("gpt-4o").system("Be kind."), 30, 2_050).user("And what now?");
+        let chat = turns(Chat::new().model("gpt-4o").system("Be kind."), 30, 2_110).user("And what now?");
         let conversation = chat.conversation();
         assert!(conversation.rows.len() > 50);
         let plan = plan_at(&conversation, &limits, &ONECLAW, Moment::BeforeSend);

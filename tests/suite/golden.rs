@@ -253,8 +253,8 @@ fn before() -> String {
 /// The compaction of the trip, at the moment and in the window in which the preset finds it too long.
 fn first(policy: &Policy) -> Step {
     match policy.trigger {
-        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_900, policy),
-        Trigger::HardShare => Step::before_send(trip(), 3_500, policy),
+        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_600, policy),
+        Trigger::HardShare => Step::before_send(trip(), 3_150, policy),
         Trigger::Used => {
             let usage = Usage { input: 900, cache_read: 2_500, output: 80, ..Usage::default() };
             let chat = trip().reply_with_usage("We were looking for a restaurant for the 15th.", usage);
@@ -289,7 +289,7 @@ fn second(policy: &Policy, shown: fn(&Step) -> String) -> String {
 fn blank_prompt() -> String {
     let mut step = first(&ONECLAW);
     step.before.fixed = Fixed::new(Some(" \n".into()), vec![]);
-    let step = Step::new(step.before, limits(2_650), &ONECLAW, step.moment);
+    let step = Step::new(step.before, limits(2_400), &ONECLAW, step.moment);
     step.decision() + &step.after()
 }
 
@@ -323,13 +323,13 @@ fn week() -> Chat {
 }
 
 fn giant_turn() -> String {
-    let step = Step::after_tools(week(), 2_600, &ONECLAW);
+    let step = Step::after_tools(week(), 2_400, &ONECLAW);
     step.decision() + &step.after_reply(WEEK)
 }
 
 /// The turn that was split comes to its end, and the user writes again.
 fn giant_turn_next() -> String {
-    let step = Step::after_tools(week(), 2_600, &ONECLAW);
+    let step = Step::after_tools(week(), 2_400, &ONECLAW);
     let all = week().reply("Every day costs a little more.").user("Thanks. Take the 14th.").conversation();
     let since = all.rows.into_iter().skip(step.before.rows.len()).collect();
     let next = step.next(WEEK, since, Moment::BeforeSend);
@@ -370,7 +370,7 @@ fn hostile(policy: &Policy) -> Step {
         .result("c4", "http_request", forged)
         .reply(format!("It is the same. {}", words(150)))
         .user(newest);
-    Step::before_send(chat, 2_800, policy)
+    Step::before_send(chat, 2_550, policy)
 }
 
 fn hostile_summary_request() -> String {
@@ -392,7 +392,7 @@ fn irreducible() -> String {
 
 fn pinned() -> String {
     let chat = chat().user("Remember: Grandma's ticket number is PT-4471-B.").pinned().reply("I will.");
-    let step = Step::before_send(trip_from(chat), 2_900, &ONECLAW);
+    let step = Step::before_send(trip_from(chat), 2_620, &ONECLAW);
     step.decision() + &step.after()
 }
 
@@ -408,12 +408,12 @@ fn oneclaw_pruned() -> String {
             .reply(format!("Casa {house} has a room."))
             .user("And the next one?");
     }
-    let step = Step::before_send(chat, 2_250, &ONECLAW);
+    let step = Step::before_send(chat, 2_100, &ONECLAW);
     step.decision() + &step.request()
 }
 
 fn emergency() -> String {
-    let step = Step::before_send(trip(), 2_900, &SVEN);
+    let step = Step::before_send(trip(), 2_600, &SVEN);
     step.decision() + &step.after()
 }
 

@@ -10,6 +10,7 @@
 //! * Indicator and Snackbar of `ChatViewModel`, DI registration: the app.
 //! * Performance Considerations: benchmarks. Security Considerations (database access, keys): the store.
 
+use oneclaw_context::estimate::text::measure;
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::{Compaction, Decision};
 use oneclaw_context::policy::ONECLAW;
@@ -26,18 +27,27 @@ pub(super) fn limits(window: u64) -> ModelLimits {
 /// The longest text of ordinary words that costs at most so many tokens, whatever a word costs.
 pub(super) fn text_of(tokens: u64) -> String {
     let tariff = tariff(&Conversation::default());
-    let fits = |count: usize| tariff.upper_text(&words(count)) <= tokens;
+    longest_words(tokens, |text| tariff.upper_text(text) <= tokens)
+}
+
+/// The longest text of ordinary words that costs at most so many tokens beside many others, where chance evens out.
+fn text_among_others(tokens: u64) -> String {
+    let tariff = tariff(&Conversation::default());
+    longest_words(tokens, |text| tariff.text(measure(text)).upper <= tokens * 1_000)
+}
+
+fn longest_words(tokens: u64, fits: impl Fn(&str) -> bool) -> String {
     let (mut most, mut too_many) = (0, tokens as usize + 1);
     while most + 1 < too_many {
         let count = most.midpoint(too_many);
-        if fits(count) { most = count } else { too_many = count }
+        if fits(&words(count)) { most = count } else { too_many = count }
     }
     words(most)
 }
 
 /// So many turns of a numbered question and a numbered answer, each followed by so many tokens of text.
 pub(super) fn turns(chat: Chat, count: usize, tokens: u64) -> Chat {
-    let text = text_of(tokens);
+    let text = text_among_others(tokens);
     (1..=count)
         .fold(chat, |chat, n| chat.user(format!("Question {n}: {text}")).reply(format!("Answer {n}: {text}")))
 }
@@ -571,7 +581,7 @@ mod summarization_prompt {
         let model = PresetModel::find("gpt-4o").unwrap();
         let limits =
             ModelLimits { window: Some(model.window), input_limit: None, max_output: Some(model.max_output) };
-        let chat = turns(Chat::new().model("gpt-4o").tool("read_file"), 60, 1_030);
+        let chat = turns(Chat::new().model("gpt-4o").tool("read_file"), 60, 1_075);
         let requests = after_response(&chat.conversation(), &limits).summary_requests();
         assert_eq!(requests.len(), 1);
         assert_eq!((requests[0].request.max_output, requests[0].request.tools.len()), (Some(2_048), 0));

@@ -123,7 +123,7 @@ mod chunks {
             None => chat,
         };
         for n in 0..30 {
-            chat = chat.user(format!("ask{n}x {}", words(20))).reply(format!("say{n}x {}", words(20)));
+            chat = chat.user(format!("ask{n}x {}", words(26))).reply(format!("say{n}x {}", words(26)));
         }
         chat.user("now").conversation()
     }
