@@ -5,6 +5,7 @@ use crate::tally::Kept;
 use memchr::memmem;
 use oneclaw_context::escape::escape;
 use oneclaw_context::estimate::Tariff;
+use oneclaw_context::estimate::text::without_chance;
 use oneclaw_context::plan::{Compaction, Strategy, Work};
 use oneclaw_context::summary::fact_block::Facts;
 use oneclaw_context::summary::gate::Gate;
@@ -18,9 +19,10 @@ const LEAST_DIGEST: u64 = 48;
 const FRAME: u64 = 64;
 /// By so many tokens the room of a digest, which is worked out from the request it stands in, may be off.
 const SLACK: u64 = 3;
-/// A block counts as full from here on, in percent of its room: the estimate of a text depends a little on the order of its
-/// lines, and lines are not chosen in the order they stand in.
-const FULL: u64 = 95;
+/// A block counts as full from here on, in percent of its room and in tokens: the estimate of a text depends a little on the
+/// order of its lines, and lines are not chosen in the order they stand in.
+const FULL: u64 = 91;
+const NEARLY: u64 = 3;
 
 const BY_USER: &str = "\n\nFacts stated by the user:";
 const BY_OTHERS: &str = "\n\nFacts from replies and tools:";
@@ -40,7 +42,9 @@ pub fn of_local(conversation: &Conversation, plan: &Plan, policy: &Policy, tarif
     let Some(budget) = plan.budget else { return };
     let prior = conversation.epoch.as_ref().map(|epoch| epoch.summary.as_str());
     let facts = Facts::collect(prior, conversation.rows.get(..*covers).unwrap_or_default());
-    let around = plan.request_estimate.upper.saturating_sub(tariff.upper_text(text));
+    // What chance adds to a request is less than what it adds to its parts.
+    let alone = without_chance(tariff.upper_text(text) * 1_000) / 1_000;
+    let around = plan.request_estimate.upper.saturating_sub(alone);
     let limit = if around <= budget.trigger { budget.trigger } else { budget.hard };
     let cap = policy.summary_tokens.min(limit.saturating_sub(around + 1));
     let room = match strategy {
@@ -55,7 +59,7 @@ pub fn of_local(conversation: &Conversation, plan: &Plan, policy: &Policy, tarif
 
 fn check(facts: &Facts, text: &str, room: u64, tariff: &Tariff, kept: &mut Kept) {
     let (_, block) = text.split_at_checked(Facts::take_from(text).0.len()).unwrap_or((text, ""));
-    let full = room * FULL / 100;
+    let full = (room * FULL / 100).saturating_sub(NEARLY);
     let by_user = block.split(BY_OTHERS).next().unwrap_or_default();
     // The user's own come first: those of others may not take their room.
     for (list, heading, beside) in [(&facts.by_user, BY_USER, by_user), (&facts.by_others, BY_OTHERS, block)]
