@@ -45,6 +45,12 @@ const READ_HINT: &str = "\n[... use read_file with offset/limit to see more ...]
 /// How many characters a cut may move to keep a character sequence together.
 const SNAP_STEPS: usize = 32;
 
+/// The longest word or number that is kept whole, in characters.
+const LONGEST_WORD: usize = 32;
+
+/// A cut by characters moves to a line edge where no more than this part of what is kept is lost.
+const EDGE_SHARE: usize = 4;
+
 /// The kind of a tool's output, which says what part of it matters most (sven's `OutputCategory`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -112,7 +118,7 @@ pub fn shaped(text: &str, shape: Shape, cap_tokens: usize) -> Cow<'_, str> {
 
 /// Keeps head and tail of a text, half of the room each, within `cap_units` UTF-16 units.
 ///
-/// The cut goes by characters, not by lines; the notice is that of [`shaped`].
+/// The cut goes by characters, to a line edge where one is near, and not through numbers; the notice is that of [`shaped`].
 #[must_use]
 pub fn middle(text: &str, cap_units: usize) -> Cow<'_, str> {
     shorten(text, cap_units, |source, room| source.by_characters(room, 1, 2))
@@ -187,13 +193,13 @@ impl<'a> Source<'a> {
         [head, before, &self.notice(cut.from, cut.to), cut.hint, after, tail].concat()
     }
 
-    /// Head and tail by characters; the head gets `share` parts `of` the room.
+    /// Head and tail by characters, moved to line edges or word edges nearby; the head gets `share` parts `of` the room.
     fn by_characters(&self, room: usize, share: usize, of: usize) -> Cut {
         // The line breaks before and after the notice.
         let room = room.saturating_sub(2);
         let head = room / of * share + room % of * share / of;
-        let from = snap_back(self.text, prefix_len(self.text, head));
-        let to = snap_forward(self.text, suffix_start(self.text, room.saturating_sub(head)));
+        let from = edge_before(self.text, prefix_len(self.text, head));
+        let to = edge_after(self.text, suffix_start(self.text, room.saturating_sub(head)));
         Cut { from, to, hint: "" }
     }
 
@@ -243,7 +249,7 @@ fn lines_prefix(text: &str, room: usize) -> usize {
     if reach == rest.len() || slice(rest, 0, reach).contains('\n') {
         return edge;
     }
-    snap_back(text, prefix_len(text, room.saturating_sub(1))).max(edge)
+    word_edge_before(text, prefix_len(text, room.saturating_sub(1))).max(edge)
 }
 
 /// Where the final lines begin that fit into the room. A line that is longer than the room is cut inside.
@@ -257,7 +263,7 @@ fn lines_suffix(text: &str, room: usize) -> usize {
     if at_line_start(text, reach) || slice(text, reach, start).contains('\n') {
         return line_end;
     }
-    snap_forward(text, start)
+    word_edge_after(text, start)
 }
 
 /// Whether a text ends in a true RFC marker. Only its end is read, unless a well-formed marker stands there.
@@ -322,6 +328,48 @@ fn suffix_start(text: &str, units: usize) -> usize {
         at -= block.len();
     }
     0
+}
+
+/// Moves the end of a head back to a line edge if that costs at most a quarter of it, else to the edge of a word or number:
+/// half a number is another number.
+fn edge_before(text: &str, at: usize) -> usize {
+    let head = slice(text, 0, at);
+    let ends_line = slice(text, at, text.len()).starts_with('\n') && !head.ends_with('\r');
+    match head.rfind('\n').map(|line| line + 1) {
+        _ if at_line_start(text, at) || ends_line => at,
+        Some(line) if at - line <= at / EDGE_SHARE => line,
+        _ => word_edge_before(text, at),
+    }
+}
+
+/// Moves the start of a tail forward in the same way.
+fn edge_after(text: &str, at: usize) -> usize {
+    let tail = slice(text, at, text.len());
+    match tail.find('\n').map(|line| line + 1) {
+        _ if at_line_start(text, at) => at,
+        Some(line) if line <= tail.len() / EDGE_SHARE => at + line,
+        _ => word_edge_after(text, at),
+    }
+}
+
+/// Moves a cut back, out of a word or number, or of a character sequence.
+fn word_edge_before(text: &str, at: usize) -> usize {
+    word_around(text, at).map_or_else(|| snap_back(text, at), |(start, _)| start)
+}
+
+/// Moves a cut forward in the same way.
+fn word_edge_after(text: &str, at: usize) -> usize {
+    word_around(text, at).map_or_else(|| snap_forward(text, at), |(_, end)| end)
+}
+
+/// Where the word or number begins and ends that a cut is in; `None` where it is in none, or in a long one.
+fn word_around(text: &str, at: usize) -> Option<(usize, usize)> {
+    let (before, after) = (slice(text, 0, at), slice(text, at, text.len()));
+    let is_in_word = |ch: &char| ch.is_ascii_alphanumeric() || matches!(ch, '.' | ',' | '_' | '-');
+    let back = before.chars().rev().take(LONGEST_WORD).take_while(is_in_word).count();
+    let on = after.chars().take(LONGEST_WORD).take_while(is_in_word).count();
+    // These characters have one byte each.
+    (back > 0 && on > 0 && back + on <= LONGEST_WORD).then_some((at - back, at + on))
 }
 
 /// Moves a cut back, out of a character sequence that belongs together, unless that is long or all there is.
@@ -615,7 +663,9 @@ mod tests {
             let result = shaped(&text, Shape::HeadTail, 1_000).into_owned();
             let [(from, to)] = readings(&text, &result)[..] else { panic!("{result}") };
             let room = 4_000 - longest.len() - 2;
-            assert_eq!((from, text.len() - to), (room * 3 / 5, room - room * 3 / 5));
+            // Whole lines of 100 units.
+            let whole = |room: usize| room / 100 * 100;
+            assert_eq!((from, text.len() - to), (whole(room * 3 / 5), whole(room - room * 3 / 5)));
         }
     }
 
@@ -860,6 +910,23 @@ mod tests {
                 let result = shaped(&text, shape, tokens);
                 check(&text, result.clone(), tokens * 4)?;
                 prop_assert_eq!(shaped(&result, shape, tokens), result.as_ref());
+            }
+        }
+
+        #[test]
+        fn no_number_is_cut(
+            rows in proptest::collection::vec(proptest::collection::vec(0_u64..10_000_000, 1..30), 1..60),
+            cap in 100..2_400_usize,
+        ) {
+            let line = |row: &Vec<u64>| row.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+            let text: String = rows.iter().map(line).collect::<Vec<_>>().join("\n");
+            let known: std::collections::HashSet<&str> = text.split_whitespace().collect();
+            let cut = [Shape::HeadTail, Shape::FileContent, Shape::Generic].map(|s| shaped(&text, s, cap / 4));
+            for cut in cut.into_iter().chain([middle(&text, cap)]) {
+                let lines = cut.lines().filter(|line| !line.starts_with("[..."));
+                for number in lines.flat_map(str::split_whitespace) {
+                    prop_assert!(known.contains(number), "{} is new in {:?}", number, cut);
+                }
             }
         }
 

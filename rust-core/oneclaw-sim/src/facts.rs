@@ -5,7 +5,7 @@ use crate::tally::Kept;
 use memchr::memmem;
 use oneclaw_context::escape::escape;
 use oneclaw_context::estimate::Tariff;
-use oneclaw_context::estimate::text::without_chance;
+use oneclaw_context::estimate::text::{measure, without_chance};
 use oneclaw_context::plan::{Compaction, Strategy, Work};
 use oneclaw_context::summary::fact_block::Facts;
 use oneclaw_context::summary::gate::Gate;
@@ -42,8 +42,10 @@ pub fn of_local(conversation: &Conversation, plan: &Plan, policy: &Policy, tarif
     let Some(budget) = plan.budget else { return };
     let prior = conversation.epoch.as_ref().map(|epoch| epoch.summary.as_str());
     let facts = Facts::collect(prior, conversation.rows.get(..*covers).unwrap_or_default());
-    // What chance adds to a request is less than what it adds to its parts.
-    let alone = without_chance(tariff.upper_text(text) * 1_000) / 1_000;
+    // What chance adds to a request is less than what it adds to its parts, and reports lower whole requests only.
+    let cost = tariff.text(measure(text));
+    let alone = tariff.request(cost).upper.min(tariff.total(cost).upper);
+    let alone = without_chance(alone * 1_000) / 1_000;
     let around = plan.request_estimate.upper.saturating_sub(alone);
     let limit = if around <= budget.trigger { budget.trigger } else { budget.hard };
     let cap = policy.summary_tokens.min(limit.saturating_sub(around + 1));
