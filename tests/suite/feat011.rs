@@ -506,13 +506,13 @@ mod token_counting_rules {
     }
 
     /// Rule 1: "Token counts come from API-reported Usage events stored on each message". They are a floor: what the
-    /// provider counted is in the next request again, with the reply.
+    /// provider counted is in the next request again, with the reply, but without reasoning that nobody sends back.
     #[test]
     fn rule_1_what_the_provider_reported_counts_and_all_its_parts_do() {
         let usage =
             Usage { input: 1_000, cache_read: 20_000, cache_write: 300, output: 4_000, reasoning: 3_000 };
         let conversation = Chat::new().user("Hi.").reply_with_usage("Hello!", usage).conversation();
-        assert_eq!(upper(&conversation), 25_300);
+        assert_eq!(upper(&conversation), 22_300);
     }
 
     #[test]
@@ -790,7 +790,7 @@ mod edge_cases {
         let too_long = plan_of(18_000);
         let over = too_long.estimate.expected - 9_000;
         assert!(
-            matches!(too_long.decision, Decision::Irreducible { culprit: Culprit::NewestMessage, over: o } if o == over)
+            matches!(too_long.decision, Decision::Irreducible { culprit: Culprit::NewestMessage, over: o, limit: 9_000 } if o == over)
         );
     }
 

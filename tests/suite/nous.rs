@@ -102,14 +102,19 @@ mod layer_1_tool_output_pruning {
     }
 
     /// "More than `tool_hard_clear_after` tool-result messages old (counting from the end)": the 7th newest and older,
-    /// large or small.
+    /// large or small, but for what is no longer than what would stand in its place.
     #[test]
     fn hard_clear_old_results() {
         let large = output(9_000);
-        let conversation = batches((0..8).map(|n| if n == 0 { "tiny".into() } else { large.clone() }));
+        let outputs = |n| match n {
+            0 => "tiny".into(),
+            1 => output(100),
+            _ => large.clone(),
+        };
+        let conversation = batches((0..9).map(outputs));
         let conversation = conversation.conversation();
         let trim = trimmed(&large);
-        let expected = [CLEARED, CLEARED, &trim, &trim, &trim, &trim, &large, &large];
+        let expected = ["tiny", CLEARED, CLEARED, &trim, &trim, &trim, &trim, &large, &large];
         assert_eq!(results(&request(&conversation)), expected);
     }
 
@@ -147,20 +152,22 @@ mod layer_1_tool_output_pruning {
         assert_eq!(assistants(&pruned), assistants(&plain));
         assert!(matches!(&assistants(&pruned)[0], RequestMessage::Assistant { text, trace, calls }
             if *text == long && *trace == oneclaw_tests::chat::signed(&long, "sig").pieces && calls[0].arguments == arguments));
-        assert_eq!(results(&pruned), [[CLEARED; 3].as_slice(), &["ok"; 6]].concat());
+        assert_eq!(results(&pruned), [[CLEARED; 3].as_slice(), &[result.as_str(); 6]].concat());
     }
 
     /// "Never user text messages."
     #[test]
     fn never_modify_user_text() {
         let long = output(9_000);
-        let turn =
-            |chat: Chat, n: usize| chat.user(long.as_str()).batch(&format!("c{n}"), "bash", "ok").reply("y");
+        let result = output(100);
+        let turn = |chat: Chat, n: usize| {
+            chat.user(long.as_str()).batch(&format!("c{n}"), "bash", result.as_str()).reply("y")
+        };
         let conversation = (0..9).fold(Chat::new(), turn).user(long.as_str()).conversation();
         let request = request(&conversation);
         let users: Vec<&str> = texts(&request).into_iter().filter(|m| m.0 == "user").map(|m| m.1).collect();
         assert_eq!(users, [long.as_str(); 10]);
-        assert_eq!(results(&request)[..4], [CLEARED, CLEARED, CLEARED, "ok"]);
+        assert_eq!(results(&request)[..4], [CLEARED, CLEARED, CLEARED, &result]);
     }
 
     /// "Skip results containing image content"; other results of the same batch are pruned.
@@ -252,13 +259,13 @@ mod layer_1_tool_output_pruning {
             "clear_after=3",
             "keep_last_results=1",
         ];
-        let conversation = batches((0..4).map(|_| output(30))).conversation();
+        let conversation = batches((0..4).map(|_| output(300))).conversation();
         let plan = plan_at(&conversation, &UNKNOWN, &set(&NOUS, &knobs), Moment::AfterTools);
-        let full = output(30);
+        let full = output(300);
         let trim = format!(
-            "{}\n\n--- trimmed (kept 3 head + 4 tail of 30 chars) ---\n\n{}",
+            "{}\n\n--- trimmed (kept 3 head + 4 tail of 300 chars) ---\n\n{}",
             &full[..3],
-            &full[26..]
+            &full[296..]
         );
         assert_eq!(results(&plan.request), [CLEARED, &trim, &trim, &full]);
     }

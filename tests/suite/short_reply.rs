@@ -39,8 +39,8 @@ fn the_reply_shrinks_before_anything_is_risked_and_only_as_far_as_it_has_to() {
         }
     }
     let plan = planned(&conversation, &window(size.expected + 1_023));
-    let Decision::Irreducible { culprit, over } = plan.decision else { panic!("{:?}", plan.decision) };
-    assert_eq!((culprit, over), (Culprit::NewestMessage, 1));
+    let Decision::Irreducible { culprit, over, limit } = plan.decision else { panic!("{:?}", plan.decision) };
+    assert_eq!((culprit, over, limit), (Culprit::NewestMessage, 1, size.expected - 1));
 }
 
 #[test]

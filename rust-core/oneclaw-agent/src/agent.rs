@@ -14,12 +14,10 @@ use crate::stop::{Stop, Why};
 use crate::title::UNTITLED;
 use crate::turn;
 use oneclaw_context::Policy;
-use oneclaw_model::row::RowType;
-use oneclaw_model::{Attachment, Effort, ModelLimits, Row};
+use oneclaw_model::{Attachment, Effort, ModelLimits};
 use oneclaw_providers::{Client, Timing};
-use oneclaw_store::messages::State;
 use oneclaw_store::queue::Queued;
-use oneclaw_store::{Connection, Store, Transaction, agents, catalogue, messages, queue, sessions};
+use oneclaw_store::{Connection, Store, Transaction, agents, catalogue, queue, sessions};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -310,15 +308,7 @@ impl Agent {
             Start::Message(saved) | Start::Edit { message: saved, .. } => Some(saved.message.clone()),
             Start::Regenerate => None,
         };
-        self.run(job, events, message, move |job| async move {
-            let answered = send::answer(&job, start).await;
-            if let Err(failure) = &answered
-                && !matches!(failure, Failure::Stopped)
-            {
-                keep_error(&job, failure).await;
-            }
-            answered
-        })
+        self.run(job, events, message, move |job| async move { send::answer(&job, start).await })
     }
 
     /// Lets a run go on by itself; a failure is its last event.
@@ -378,15 +368,4 @@ fn check_message(text: &str, attachments: &[Attachment]) -> Result<(), Failure> 
         )));
     }
     Ok(())
-}
-
-/// Keeps an error where the user sees it later.
-async fn keep_error(job: &Job, failure: &Failure) {
-    let row =
-        Row { content: failure.to_string(), ..Row::new(job.core.new_id(), RowType::Error, job.core.now()) };
-    let session = job.session.id.clone();
-    let kept = job.core.write(move |t| messages::append(t, &session, &row, State::Whole).map(drop)).await;
-    if let Err(fault) = kept {
-        log::error!("an error could not be saved: {fault}");
-    }
 }

@@ -172,7 +172,7 @@ async fn finish(
     let row = Row { trace, ..row };
     let now = job.core.now();
     let (session, at) = (job.session.id.clone(), chat.target.at());
-    let note = anchor.as_ref().and_then(|a| serde_json::to_string(a).ok());
+    let note = anchor.and_then(|anchor| live::anchor_note(anchor, chat));
     let saved = (row.clone(), calls.clone());
     job.core
         .write(move |t| {

@@ -221,9 +221,9 @@ impl Pass<'_> {
                 self.dequeue().await?;
                 Ok(Done::nothing(plan.estimate))
             }
-            Decision::Irreducible { culprit, over } => {
+            Decision::Irreducible { culprit, over, limit } => {
                 self.dequeue().await?;
-                let failure = Failure::Irreducible { culprit: *culprit, over: *over };
+                let failure = Failure::Irreducible { culprit: *culprit, over: *over, limit: *limit };
                 Ok(Done { failure: Some(failure), ..Done::nothing(plan.estimate) })
             }
         }
@@ -428,7 +428,7 @@ pub(crate) async fn by_hand(job: &Job, focus: Option<String>, reason: Option<Rea
             drop(turn);
             compact(job, &mut chat, &live, order, held).await
         }
-        Decision::Irreducible { culprit, over } => Err(Failure::Irreducible { culprit, over }),
+        Decision::Irreducible { culprit, over, limit } => Err(Failure::Irreducible { culprit, over, limit }),
         Decision::Send(_) => {
             let pass = Pass { job, live: &live, order: &order, reason: reason.unwrap_or(Reason::Manual) };
             pass.dequeue().await?;

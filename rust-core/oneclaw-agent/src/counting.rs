@@ -5,7 +5,7 @@
 
 use crate::chat::{Asked, Chat};
 use crate::failure::Failure;
-use crate::live::Live;
+use crate::live::{self, Live};
 use crate::session::{Core, Job, lock};
 use oneclaw_context::estimate::{Anchor, Estimate};
 use oneclaw_context::plan::SendReason;
@@ -66,7 +66,7 @@ impl Counting {
             plan = next;
         }
         if live.state.anchor != before {
-            keep(job, live.state.anchor).await;
+            keep(job, chat, live.state.anchor).await;
         }
         Ok(plan)
     }
@@ -148,8 +148,8 @@ async fn ask(core: &Core, chat: &Chat, plan: &Plan, request: &Request) -> Count 
 }
 
 /// Keeps the anchor, as after a report. Where the file cannot be written it holds for this turn.
-async fn keep(job: &Job, anchor: Option<Anchor>) {
-    let Some(note) = anchor.and_then(|anchor| serde_json::to_string(&anchor).ok()) else { return };
+async fn keep(job: &Job, chat: &Chat, anchor: Option<Anchor>) {
+    let Some(note) = anchor.and_then(|anchor| live::anchor_note(anchor, chat)) else { return };
     let session = job.session.id.clone();
     if let Err(failure) = job.core.write(move |t| engine::set_anchor(t, &session, &note)).await {
         log::warn!("a count is not kept: {failure}");

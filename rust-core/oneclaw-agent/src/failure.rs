@@ -34,12 +34,14 @@ pub enum Failure {
         detail: String,
     },
     /// Nothing can make the request fit.
-    #[error("{}", irreducible_sentence(*culprit, *over))]
+    #[error("{}", irreducible_sentence(*culprit, *over, *limit))]
     Irreducible {
         /// The largest part.
         culprit: Culprit,
-        /// By how many tokens the smallest form is too large.
+        /// By how many tokens the smallest form is likely too large.
         over: u64,
+        /// What it may have.
+        limit: u64,
     },
     /// The message would be larger than pins may be.
     #[error("{0}; unpin another message first")]
@@ -135,11 +137,11 @@ fn provider_code(error: &ProviderError) -> ErrorCode {
     }
 }
 
-fn irreducible_sentence(culprit: Culprit, over: u64) -> String {
+fn irreducible_sentence(culprit: Culprit, over: u64, limit: u64) -> String {
     let (what, advice) = match culprit {
         Culprit::SystemPrompt => ("The agent's instructions are", "Shorten them or choose a larger model."),
         Culprit::Tools => ("The tools on offer are", "Switch some off or choose a larger model."),
         Culprit::NewestMessage => ("The newest message is", "Shorten it or choose a larger model."),
     };
-    format!("{what} too large for this model, by about {over} tokens. {advice}")
+    format!("{what} too large for this model, by about {over} tokens over its limit of {limit}. {advice}")
 }

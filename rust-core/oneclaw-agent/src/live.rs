@@ -10,6 +10,7 @@ use oneclaw_model::row::RowType;
 use oneclaw_model::{Body, MessageId, Row, ToolStatus};
 use oneclaw_store::messages::{self, State, Stored};
 use oneclaw_store::{Place, Transaction, engine, epochs};
+use serde::{Deserialize, Serialize};
 
 /// A session in memory.
 #[derive(Debug, Clone)]
@@ -18,6 +19,21 @@ pub(crate) struct Live {
     pub state: EstimatorState,
     /// The version of the session it was read at.
     pub version: u64,
+}
+
+/// The last size that was reported, as it is kept in the file: services count the same model in their own ways.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptAnchor {
+    /// The address of the service that reported it.
+    service: String,
+    #[serde(flatten)]
+    anchor: Anchor,
+}
+
+/// The note that keeps an anchor.
+pub(crate) fn anchor_note(anchor: Anchor, chat: &Chat) -> Option<String> {
+    let service = chat.target.endpoint.base_url.clone();
+    serde_json::to_string(&KeptAnchor { service, anchor }).ok()
 }
 
 /// What is read of a session.
@@ -68,9 +84,9 @@ impl Live {
             let mark: Mark = serde_json::from_str(s.mark.as_deref()?).ok()?;
             Some((MessageId(s.row.id.clone()), mark))
         });
-        let parsed = |note: &Option<String>| {
-            note.as_deref().and_then(|text| serde_json::from_str::<Anchor>(text).ok())
-        };
+        let kept = read.notes.anchor.as_deref();
+        let kept = kept.and_then(|text| serde_json::from_str::<KeptAnchor>(text).ok());
+        let anchor = kept.filter(|kept| kept.service == chat.target.endpoint.base_url);
         let marks: Marks = marks.collect();
         let conversation = Conversation {
             model: Some(chat.target.model.clone()),
@@ -93,8 +109,8 @@ impl Live {
                 .as_deref()
                 .and_then(|text| serde_json::from_str::<Attempt>(text).ok()),
         };
-        let state =
-            EstimatorState { calibration: chat.target.calibration(), anchor: parsed(&read.notes.anchor) };
+        let anchor = anchor.map(|kept| kept.anchor);
+        let state = EstimatorState { calibration: chat.target.calibration(), anchor };
         Self { conversation, state, version }
     }
 

@@ -8,7 +8,7 @@ use crate::counting::Counting;
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::live::{self, Live};
-use crate::session::{InLine, Job};
+use crate::session::{AtWork, InLine, Job};
 use crate::{title, turn};
 use oneclaw_context::policy::Pruning;
 use oneclaw_context::{Decision, Moment, Plan, groups, prune};
@@ -55,11 +55,40 @@ pub(crate) async fn save(job: &Job, text: String, attachments: Vec<Attachment>) 
     Ok(waits)
 }
 
-/// Answers a message.
+/// Answers a message. A failure is kept before the next turn begins.
 pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
+    let (mut turn, answered) = match begin(job, &start).await {
+        Ok((turn, _at_work)) => {
+            drop(start);
+            let mut turn = Some(turn);
+            let answered = take_turn(job, &mut turn).await;
+            (turn, answered)
+        }
+        Err(failure) => {
+            if let Start::Edit { message, .. } = &start {
+                turn::set_aside(job, message).await;
+            }
+            (None, Err(failure))
+        }
+    };
+    if let Err(failure) = &answered
+        && !matches!(failure, Failure::Stopped)
+    {
+        keep_error(job, failure).await;
+    }
+    turn.take();
+    answered
+}
+
+async fn begin(job: &Job, start: &Start) -> Result<(OwnedMutexGuard<()>, AtWork), Failure> {
     let turn = job.turn().await?;
-    let _at_work = job.at_work();
+    let at_work = job.at_work();
     turn::begin(job, start).await?;
+    Ok((turn, at_work))
+}
+
+/// All rounds of a turn. It ends when `turn` is dropped.
+async fn take_turn(job: &Job, turn: &mut Option<OwnedMutexGuard<()>>) -> Result<(), Failure> {
     let mut turn_so_far = SoFar::new(job);
     let mut chat = Chat::open_to_ask(job).await?;
     let mut live = Live::load(job, &chat).await?;
@@ -84,6 +113,17 @@ pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
     job.emit(Event::ResponseComplete { message_id: reply.message_id, usage: reply.usage });
     title::give(job, &chat.target);
     settle(job, &mut chat, live, turn, round).await
+}
+
+/// Keeps an error where the user sees it later.
+async fn keep_error(job: &Job, failure: &Failure) {
+    let row =
+        Row { content: failure.to_string(), ..Row::new(job.core.new_id(), RowType::Error, job.core.now()) };
+    let session = job.session.id.clone();
+    let kept = job.core.write(move |t| messages::append(t, &session, &row, State::Whole).map(drop)).await;
+    if let Err(fault) = kept {
+        log::error!("an error could not be saved: {fault}");
+    }
 }
 
 /// What has happened in a turn and may not happen too often.
@@ -183,8 +223,8 @@ async fn ready(
         }
         match &plan.decision {
             Decision::Send(_) => return sendable(job, chat, live, plan).await,
-            Decision::Irreducible { culprit, over } => {
-                return Err(Failure::Irreducible { culprit: *culprit, over: *over });
+            Decision::Irreducible { culprit, over, limit } => {
+                return Err(Failure::Irreducible { culprit: *culprit, over: *over, limit: *limit });
             }
             Decision::Compact(_) => {}
         }
@@ -235,7 +275,7 @@ async fn settle(
     job: &Job,
     chat: &mut Chat,
     mut live: Live,
-    turn: OwnedMutexGuard<()>,
+    turn: &mut Option<OwnedMutexGuard<()>>,
     round: u32,
 ) -> Result<(), Failure> {
     live.refresh(job, chat).await?;
@@ -246,7 +286,7 @@ async fn settle(
         Decision::Irreducible { .. } => Ok(()),
         Decision::Compact(_) => {
             let Some(held) = job.session.try_compaction() else { return Ok(()) };
-            drop(turn);
+            turn.take();
             let order = Order { moment: Moment::AfterResponse, focus: None, reason: None, round };
             match compactor::compact(job, chat, &live, order, held).await {
                 Err(Failure::Irreducible { .. }) => Ok(()),

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::failure::Failure;
 use crate::live::{self, Live};
 use crate::send::Start;
-use crate::session::Job;
+use crate::session::{InLine, Job};
 use crate::tools::run::{Called, Outcome, run};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Row, ToolStatus};
@@ -27,7 +27,7 @@ const NOT_RUN: &str = "Not run: too many rounds of tool calls.";
 
 /// Brings the session into the state the turn begins with. Messages in line whose runs are gone (stopped, closed, killed)
 /// take their places before it.
-pub(crate) async fn begin(job: &Job, start: Start) -> Result<(), Failure> {
+pub(crate) async fn begin(job: &Job, start: &Start) -> Result<(), Failure> {
     live::end_cut_calls(job).await?;
     let (session, now) = (job.session.clone(), job.core.now());
     let _held = match start {
@@ -35,6 +35,14 @@ pub(crate) async fn begin(job: &Job, start: Start) -> Result<(), Failure> {
         Start::Regenerate | Start::Edit { .. } => Some(job.compaction().await?),
     };
     let takes_out = _held.is_some();
+    let own = match start {
+        Start::Message(own) | Start::Edit { message: own, .. } => Some(own.message.clone()),
+        Start::Regenerate => None,
+    };
+    let replaces = match start {
+        Start::Edit { replaces, .. } => Some(replaces.clone()),
+        Start::Message(_) | Start::Regenerate => None,
+    };
     job.core
         .write(move |t| {
             let id = session.id.as_str();
@@ -42,28 +50,33 @@ pub(crate) async fn begin(job: &Job, start: Start) -> Result<(), Failure> {
             for left in messages::in_line(t, id)?.iter().filter(|message| !waiting.contains(*message)) {
                 messages::move_to_end(t, id, left)?;
             }
-            match start {
-                Start::Message(own) => messages::move_to_end(t, id, &own.message).map(drop),
-                Start::Regenerate => {
-                    let question = newest_question(t, id)?;
-                    take_out_from(t, id, question.place.next(), now)
+            if takes_out {
+                let question = newest_question(t, id)?;
+                if replaces.is_some_and(|replaces| question.row.id != replaces) {
+                    let why = "only the newest message can be edited".to_owned();
+                    return Err(Fault::Refused { why });
                 }
-                Start::Edit { message, replaces } => {
-                    let question = newest_question(t, id)?;
-                    if question.row.id != replaces {
-                        let why = "only the newest message can be edited".to_owned();
-                        return Err(Fault::Refused { why });
-                    }
-                    take_out_from(t, id, question.place, now)?;
-                    messages::move_to_end(t, id, &message.message).map(drop)
-                }
+                // The question itself stays where it is only asked again.
+                let from = if own.is_some() { question.place } else { question.place.next() };
+                take_out_from(t, id, from, now)?;
             }
+            own.map_or(Ok(()), |own| messages::move_to_end(t, id, &own).map(drop))
         })
         .await?;
     if takes_out {
         job.session.changed();
     }
     Ok(())
+}
+
+/// Keeps a message aside that was to take another one's place and did not: left in line, the next turn would send it as an
+/// ordinary one.
+pub(crate) async fn set_aside(job: &Job, edit: &InLine) {
+    let (session, message, now) = (job.session.id.clone(), edit.message.clone(), job.core.now());
+    let done = job.core.write(move |t| messages::take_out(t, &session, &[message], now)).await;
+    if let Err(failure) = done {
+        log::warn!("a refused edit stays in line: {failure}");
+    }
 }
 
 /// The newest message of the user, those in line aside.

@@ -97,7 +97,7 @@ impl Printed {
         let (decision, reason, strategy, irreducible) = match &plan.decision {
             Decision::Send(reason) => ("send", json!(reason), Value::Null, None),
             Decision::Compact(c) => ("compact", json!(c.reason), json!(c.strategy), None),
-            Decision::Irreducible { culprit, over } => (
+            Decision::Irreducible { culprit, over, .. } => (
                 "irreducible",
                 json!(Reason::HardLimit),
                 Value::Null,

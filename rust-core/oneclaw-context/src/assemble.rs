@@ -3,6 +3,7 @@
 //! Takes what to send as given (which rows, which marks, which summary); decides roles, order, pairing and merging.
 
 use crate::conversation::Conversation;
+use crate::estimate::row::output_as_sent;
 use crate::estimate::{Cost, Estimate, EstimatorState, MeasuredRow, Tariff, text};
 use crate::groups::{self, Kind};
 use crate::policy::Placement;
@@ -334,9 +335,10 @@ impl Draft<'_> {
         let failed = matches!(status, ToolStatus::Error | ToolStatus::Timeout);
         let mark = self.marks.get(&row.message.id);
         let cost = prune::cost(row, mark, builder.tariff);
-        let text = mark.map_or(output.into(), |mark| prune::shortened(output, *mark)).into_owned();
+        let text = mark.map_or(output.into(), |mark| prune::shortened(output, *mark));
         let kept: &[Attachment] = if mark.is_some_and(|m| m.drops_attachments()) { &[] } else { attachments };
-        let (text, attachments) = with_labels(text, kept, self.conversation.is_blind);
+        let text = if kept.is_empty() { output_as_sent(&text) } else { &text };
+        let (text, attachments) = with_labels(text.to_owned(), kept, self.conversation.is_blind);
         (RequestMessage::ToolResult { call, name, text, failed, attachments }, cost)
     }
 

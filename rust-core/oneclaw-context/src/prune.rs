@@ -4,6 +4,7 @@
 //! marks; [`shortened`] is the only place that turns a mark into text.
 
 use crate::conversation::Conversation;
+use crate::estimate::row::output_as_sent;
 use crate::estimate::{Cost, MeasuredRow, Tariff, simple, text};
 use crate::groups::{Group, Kind, calls};
 use crate::policy::{Policy, Pruning};
@@ -50,8 +51,13 @@ impl Mark {
 /// Marks by row. Within an epoch they only grow, so that prompt caches stay warm.
 pub type Marks = BTreeMap<MessageId, Mark>;
 
-/// The text of a marked result.
+/// The text of a marked result; the whole one where nothing is won.
 pub fn shortened(output: &str, mark: Mark) -> Cow<'_, str> {
+    let short = marked(output, mark);
+    if utf16_len(&short) < utf16_len(output) { short } else { output.into() }
+}
+
+fn marked(output: &str, mark: Mark) -> Cow<'_, str> {
     match mark {
         Mark::Cleared => CLEARED.into(),
         Mark::ClearedByAge => CLEARED_BY_AGE.into(),
@@ -73,10 +79,20 @@ pub fn cost(row: &MeasuredRow, mark: Option<&Mark>, tariff: &Tariff) -> Cost {
     match (mark, &row.message.body) {
         (Some(mark), Body::ToolResult { output, attachments, .. }) => {
             let kept: &[Attachment] = if mark.drops_attachments() { &[] } else { attachments };
-            let text = tariff.text(text::measure(&shortened(output, *mark)));
+            let text = tariff.text(text::measure(output_as_sent(&shortened(output, *mark))));
             text + tariff.attachments(kept) + Tariff::MESSAGE + Tariff::RESULT
         }
         _ => row.cost(tariff),
+    }
+}
+
+/// Whether a policy goes on with a mark that was kept: another one may have set it. A result without its middle was too large
+/// for any.
+fn is_kept(mark: Mark, policy: &Policy) -> bool {
+    match mark {
+        Mark::Elided { .. } => true,
+        Mark::Cleared => policy.prune && matches!(policy.pruning, Pruning::OnCheck | Pruning::ByBudget),
+        Mark::ClearedByAge | Mark::Trimmed { .. } => policy.prune && policy.pruning == Pruning::ByAge,
     }
 }
 
@@ -89,6 +105,7 @@ pub fn standing(
 ) -> Marks {
     use crate::plan::Moment;
     let mut marks = conversation.marks.clone();
+    marks.retain(|_, mark| is_kept(*mark, policy));
     if !policy.prune {
         return marks;
     }

@@ -50,37 +50,42 @@ pub fn last_usage(conversation: &Conversation) -> Option<Usage> {
     usage(conversation, last)
 }
 
-/// The size of the next request by the newest report, where there is one that can be true; else by content. Results that were
-/// left out since then void it.
-pub fn size(
+/// What the newest report that can be true says of the next request; `None` where there is none, or where results were left
+/// out since.
+pub fn of(
     conversation: &Conversation,
     groups: &[Group],
     marks: &Marks,
     parts: &Parts<Cost>,
-    by_content: Estimate,
     window: Option<u64>,
     tariff: &Tariff,
-) -> Estimate {
+) -> Option<Reported> {
     let fixed = parts.system + parts.tools + parts.summary + Tariff::REQUEST;
-    let bounds = if marks.is_empty() { reported(conversation, groups, fixed, window, tariff) } else { None };
-    match bounds {
-        None => by_content,
-        Some(Reported::AtLeast(least)) => Estimate {
-            expected: least.expected.max(by_content.expected),
-            upper: least.upper.max(by_content.upper),
-        },
-        Some(Reported::Size(size)) => {
-            Estimate { upper: size.upper.min(by_content.upper).max(size.expected), ..size }
-        }
-    }
+    if marks.is_empty() { reported(conversation, groups, fixed, window, tariff) } else { None }
 }
 
 /// What the newest report says of the next request.
-enum Reported {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reported {
     /// Its size.
     Size(Estimate),
     /// It is above what the rows can be: it measured more than is seen here, or the vocabulary is denser than any known.
     AtLeast(Estimate),
+}
+
+impl Reported {
+    /// The size of the next request, beside what its content lets expect.
+    pub fn size(self, by_content: Estimate) -> Estimate {
+        match self {
+            Self::AtLeast(least) => Estimate {
+                expected: least.expected.max(by_content.expected),
+                upper: least.upper.max(by_content.upper),
+            },
+            Self::Size(size) => {
+                Estimate { upper: size.upper.min(by_content.upper).max(size.expected), ..size }
+            }
+        }
+    }
 }
 
 fn reported(
@@ -143,8 +148,9 @@ fn reported(
     let hides = newest <= open_since || rows.get(newest).is_none_or(|row| row.measure.thinking.is_empty());
     let output = used.output.saturating_sub(if hides { used.reasoning } else { 0 });
     if prompt > can_be {
-        let used = used.total();
-        return Some(Reported::AtLeast(Estimate { expected: used, upper: used } + later_and(Cost::ZERO)));
+        let used = prompt.saturating_add(output);
+        let used = Estimate { expected: used, upper: used };
+        return Some(Reported::AtLeast(used + later_and(Cost::ZERO) + grown));
     }
     // Of an output that is longer than the reply, the rest was reasoning that nobody replays.
     let is_all_sent = output.saturating_add(tariff.upper(around)) <= tariff.upper(reply);

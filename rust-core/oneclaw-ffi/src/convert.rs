@@ -315,7 +315,7 @@ pub(crate) fn plan_out(plan: &Plan) -> PlanPreview {
     let (decision, reason, irreducible) = match &plan.decision {
         plan::Decision::Send(_) => (Decision::Send, None, None),
         plan::Decision::Compact(compaction) => (Decision::Compact, Some(compaction.reason.into()), None),
-        plan::Decision::Irreducible { culprit, over } => {
+        plan::Decision::Irreducible { culprit, over, .. } => {
             let culprit = serde_json::to_value(culprit).ok().and_then(|v| v.as_str().map(str::to_owned));
             let found = Irreducible { culprit: culprit.unwrap_or_default(), over: size(*over) };
             (Decision::Irreducible, Some(CompactReason::HardLimit), Some(found))

@@ -168,6 +168,47 @@ async fn only_the_newest_question_can_be_edited() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_came_too_late_is_kept_aside_and_not_sent_as_another_message() {
+    let house = Setup::window(32_000).build("again-late").await;
+    house.script([Step::Fault(Fault::Stall)]);
+    let held = house.agent.send(&house.session, "First.", vec![]).await.unwrap();
+    while house.exchanges().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // Both wait in line behind the turn that is held; the message goes first.
+    let second = house.agent.send(&house.session, "Second.", vec![]).await.unwrap();
+    let first = house.rows()[0].row.id.clone();
+    let late = house.agent.edit(&house.session, &first, "First, edited late.", vec![]).await.unwrap();
+    house.agent.stop(&house.session);
+    all(held).await;
+    all(second).await;
+    let errors = errors(&all(late).await);
+    assert!(errors.len() == 1 && errors[0].contains("only the newest message can be edited"), "{errors:?}");
+    house.ask("Third.").await;
+    assert_eq!(house.questions(), ["First.", "Second.", "Third."]);
+    assert_eq!(aside(&house), [("USER".into(), "First, edited late.".into())]);
+    assert!(house.chats().iter().all(|e| !e.request.to_string().contains("edited late")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_that_is_stopped_in_line_is_not_sent_as_another_message() {
+    let house = Setup::window(32_000).build("again-stopped").await;
+    house.script([Step::Fault(Fault::Stall)]);
+    let held = house.agent.send(&house.session, "First.", vec![]).await.unwrap();
+    while house.exchanges().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let edit = house.agent.edit(&house.session, &newest(&house), "First, edited.", vec![]).await.unwrap();
+    edit.stopper().stop();
+    all(edit).await;
+    house.agent.stop(&house.session);
+    all(held).await;
+    house.ask("Second.").await;
+    assert_eq!(house.questions(), ["First.", "Second."]);
+    assert_eq!(aside(&house), [("USER".into(), "First, edited.".into())]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn there_is_nothing_to_answer_in_an_empty_session() {
     let house = Setup::default().build("again-empty").await;
     let events = all(house.agent.regenerate(&house.session).await.unwrap()).await;

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Anchor {
     /// Of model, system text, tools and the first `messages` messages.
     fingerprint: u64,
+    /// Of model, system text and tools alone; 0 where an earlier version did not keep it.
+    #[serde(default)]
+    fixed: u64,
     /// How many messages the request had.
     messages: usize,
     /// The prompt size reported.
@@ -19,7 +22,13 @@ impl Anchor {
     /// Binds a reported prompt size to the request it was reported for.
     pub fn new(request: &Request, model: Option<&ModelId>, prompt: u64) -> Self {
         let messages = request.messages.len();
-        Self { fingerprint: fingerprint(request, model, messages), messages, prompt }
+        let fixed = Fingerprint::begin(request, model).value();
+        Self { fingerprint: fingerprint(request, model, messages), fixed, messages, prompt }
+    }
+
+    /// Whether the request has another system text, other tools or another model than the one that was measured.
+    pub fn has_other_fixed_parts(&self, request: &Request, model: Option<&ModelId>) -> bool {
+        self.fixed != 0 && self.fixed != Fingerprint::begin(request, model).value()
     }
 
     /// How many of the request's messages the anchor has measured, if it has measured exactly those.
@@ -63,6 +72,8 @@ mod tests {
         assert_eq!(covers(&request("s", &["ab", "", "c"])), None);
         assert_eq!(covers(&request("t", &["a", "b"])), None);
         assert_eq!(anchor.covers(&request("s", &["a", "b"]), Some(&"other".into())), None);
+        let has_other = |r: &Request| anchor.has_other_fixed_parts(r, model.as_ref());
+        assert!(!has_other(&request("s", &["x"])) && has_other(&request("t", &["a", "b"])));
     }
 
     #[test]

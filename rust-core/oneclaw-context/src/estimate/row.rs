@@ -5,6 +5,14 @@ use super::{Cost, Tariff};
 use oneclaw_model::{Body, Message, Piece, Trace};
 use serde::{Deserialize, Serialize};
 
+/// Stands for the output of a tool that returned nothing: some services refuse an empty text, and models take it for a fault.
+pub const EMPTY_OUTPUT: &str = "[The tool returned no output]";
+
+/// The text that is sent for an output.
+pub fn output_as_sent(output: &str) -> &str {
+    if output.trim().is_empty() { EMPTY_OUTPUT } else { output }
+}
+
 /// What a row's texts cost in any vocabulary; the caller may keep it beside the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowMeasure {
@@ -35,7 +43,7 @@ impl RowMeasure {
             Body::ToolCall { name, arguments, signature, .. } => {
                 ([name.as_str(), arguments].into_iter().map(measure).sum(), signature.as_deref().map(measure))
             }
-            Body::ToolResult { output, .. } => (measure(output), None),
+            Body::ToolResult { output, .. } => (measure(output_as_sent(output)), None),
             Body::Error { .. } | Body::System { .. } => (TextMeasure::default(), None),
         };
         Self { tables: TABLES, text, thinking: thinking.unwrap_or_default() }

@@ -190,6 +190,7 @@ impl Steps<'_> {
         let decision = Decision::Irreducible {
             culprit: culprit.map_or(Culprit::NewestMessage, |(_, c)| c),
             over: self.size_of(&smallest).saturating_sub(self.budget.hard),
+            limit: self.budget.hard,
         };
         let marks = self.planner.standing.clone();
         let mut plan = self.planner.finish(smallest, decision, marks, 0);

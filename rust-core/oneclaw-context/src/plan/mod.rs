@@ -214,8 +214,10 @@ pub enum Decision {
     Irreducible {
         /// The largest part.
         culprit: Culprit,
-        /// By how many tokens the likely size of the smallest form is over the limit with a short reply.
+        /// By how many tokens the likely size of the smallest form is over the limit.
         over: u64,
+        /// The limit, with a short reply.
+        limit: u64,
     },
 }
 

@@ -10,7 +10,7 @@ use crate::groups::{self, Group, Kind};
 use crate::pins;
 use crate::policy::{Policy, Pruning};
 use crate::prune::{self, Mark, Marks};
-use crate::reported;
+use crate::reported::{self, Reported};
 use oneclaw_model::{Body, ModelLimits, Request};
 
 /// A manual compaction of a conversation whose window nobody knows behaves as if it were half full.
@@ -191,7 +191,16 @@ impl<'a> Planner<'a> {
         let window = self.inputs.limits.window.filter(|window| *window > 0);
         let parts = &form.assembled.parts;
         let (conversation, marks) = (self.conversation, &self.standing);
-        reported::size(conversation, &self.groups, marks, parts, form.estimate, window, &self.tariff)
+        // A report above what the rows can be may speak of other instructions or tools, where these are known to have changed.
+        let has_other_parts = || {
+            let anchor = self.inputs.state.anchor.as_ref();
+            anchor.is_some_and(|a| a.has_other_fixed_parts(&form.assembled.request, model))
+        };
+        match reported::of(conversation, &self.groups, marks, parts, window, &self.tariff) {
+            None => form.estimate,
+            Some(Reported::AtLeast(_)) if has_other_parts() => form.estimate,
+            Some(reported) => reported.size(form.estimate),
+        }
     }
 
     /// Size of the last step as the provider reported it.

@@ -197,7 +197,11 @@ pub const fn sort_of(cell: usize) -> Sort {
         };
     }
     if cell < RUNS {
-        return if (cell - CYR) % STRANGE_GRADES == 0 { Sort::Cyrillic } else { Sort::CyrillicStrange };
+        return if (cell - CYR).is_multiple_of(STRANGE_GRADES) {
+            Sort::Cyrillic
+        } else {
+            Sort::CyrillicStrange
+        };
     }
     if cell < SCRIPTS {
         // Few vocabularies know a letter or a control character many times in a row.
