@@ -92,3 +92,27 @@ const fn cost(level: u8) -> u32 {
     let level = level.saturating_sub(b'(') as u32;
     level * level * 1000 / 1849
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_has_a_density_in_every_vocabulary() {
+        for (vocabulary, file) in FILES.iter().enumerate() {
+            let levels: Vec<u8> = file.iter().copied().filter(|byte| *byte != b'\n').collect();
+            assert_eq!(levels.len(), CELLS, "vocabulary {vocabulary}");
+            assert!(levels.iter().all(|level| (b'('..=b'~').contains(level)), "vocabulary {vocabulary}");
+        }
+    }
+
+    #[test]
+    fn every_sort_has_a_margin_in_every_vocabulary() {
+        let lines: Vec<&str> = MARGINS.lines().collect();
+        assert_eq!(lines.len(), COUNTED);
+        for line in lines {
+            let margins: Result<Vec<u32>, _> = line.split(' ').map(str::parse).collect();
+            assert_eq!(margins.map(|margins| margins.len()), Ok(Sort::Rare as usize + 1), "{line}");
+        }
+    }
+}
