@@ -137,9 +137,11 @@ mod layer_1_tool_output_pruning {
         let model = "claude-sonnet-4-5-20250929";
         let long = words(1_500);
         let arguments = format!("{{\"text\":\"{long}\"}}");
+        let result = output(100);
         let round = |chat: Chat, n: usize| {
             let call = format!("c{n}");
-            chat.signed_reply(model, &long, &long).call(&call, "bash", &arguments).result(&call, "bash", "ok")
+            let chat = chat.signed_reply(model, &long, &long).call(&call, "bash", &arguments);
+            chat.result(&call, "bash", result.as_str())
         };
         let conversation = (0..9).fold(Chat::new().model(model).user("x"), round).conversation();
         let plain =
