@@ -22,7 +22,7 @@ use crate::documents::{
 };
 use oneclaw_context::groups::groups;
 use oneclaw_context::plan::{SendReason, Strategy};
-use oneclaw_context::policy::{NOUS, Pruning, Tail, Trigger};
+use oneclaw_context::policy::{NOUS, ONECLAW, OPENCODE, Pruning, SVEN, Tail, Trigger};
 use oneclaw_context::prune::{Mark, Marks, by_age};
 use oneclaw_context::{Budget, Conversation, Moment, Policy, Reason};
 use oneclaw_model::{Attachment, RequestMessage, ToolStatus};
@@ -239,6 +239,34 @@ mod layer_1_tool_output_pruning {
         }
         let more = batches((0..8).map(|_| output(5_000))).conversation();
         assert_eq!(results(&request(&more))[..3], [CLEARED, CLEARED, &trimmed(&output(5_000))]);
+    }
+
+    /// What this preset has left out comes back under another one, or without pruning.
+    #[test]
+    fn marks_do_not_outlive_the_preset() {
+        let outputs: Vec<String> = (0..9).map(|_| output(9_000)).collect();
+        let mut conversation = batches(outputs.clone()).conversation();
+        conversation.marks = plan_at(&conversation, &UNKNOWN, &NOUS, Moment::AfterTools).marks;
+        assert_eq!(conversation.marks.len(), 7);
+        let off = set(&NOUS, &["prune=false"]);
+        for policy in [&ONECLAW, &SVEN, &OPENCODE, &off] {
+            let plan = plan_at(&conversation, &UNKNOWN, policy, Moment::BeforeSend);
+            assert_eq!(results(&plan.request), outputs);
+        }
+    }
+
+    /// Services refuse an empty text, or a model takes it for a fault.
+    #[test]
+    fn an_empty_output_says_so() {
+        let of = |output: &str| batches([output.to_owned()]).conversation();
+        for blank in ["", " \n"] {
+            let request = request(&of(blank));
+            assert_eq!(results(&request), ["[The tool returned no output]"]);
+            assert_eq!(
+                crate::documents::size(&of(blank), &NOUS),
+                crate::documents::size(&of("[The tool returned no output]"), &NOUS)
+            );
+        }
     }
 
     /// `NOUS_TOOL_PRUNING_ENABLED`.

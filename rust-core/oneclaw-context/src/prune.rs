@@ -264,3 +264,24 @@ fn results<'a>(conversation: &'a Conversation, group: &Group) -> Vec<ResultRow<'
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_mark_makes_no_result_longer(output in "(.|\n){0,300}", head in 0_u64..90, tail in 0_u64..90) {
+            let marks = [
+                Mark::Cleared,
+                Mark::ClearedByAge,
+                Mark::Trimmed { head, tail },
+                Mark::Elided { units: head + tail },
+            ];
+            for mark in marks {
+                prop_assert!(utf16_len(&shortened(&output, mark)) <= utf16_len(&output), "{:?}", mark);
+            }
+        }
+    }
+}
