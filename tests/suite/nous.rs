@@ -25,7 +25,7 @@ use oneclaw_context::plan::{SendReason, Strategy};
 use oneclaw_context::policy::{NOUS, ONECLAW, OPENCODE, Pruning, SVEN, Tail, Trigger};
 use oneclaw_context::prune::{Mark, Marks, by_age};
 use oneclaw_context::{Budget, Conversation, Moment, Policy, Reason};
-use oneclaw_model::{Attachment, RequestMessage, ToolStatus};
+use oneclaw_model::{Attachment, Body, RequestMessage, ToolStatus};
 use oneclaw_tests::{Chat, plan_at, rules, words};
 
 /// The model of the document: a window of 200,000 and `max_tokens` of 16,000.
@@ -241,17 +241,29 @@ mod layer_1_tool_output_pruning {
         assert_eq!(results(&request(&more))[..3], [CLEARED, CLEARED, &trimmed(&output(5_000))]);
     }
 
-    /// What this preset has left out comes back under another one, or without pruning.
+    /// What another preset has left out comes back under one that leaves nothing out, or in its own way only.
     #[test]
     fn marks_do_not_outlive_the_preset() {
-        let outputs: Vec<String> = (0..9).map(|_| output(9_000)).collect();
-        let mut conversation = batches(outputs.clone()).conversation();
-        conversation.marks = plan_at(&conversation, &UNKNOWN, &NOUS, Moment::AfterTools).marks;
-        assert_eq!(conversation.marks.len(), 7);
-        let off = set(&NOUS, &["prune=false"]);
-        for policy in [&ONECLAW, &SVEN, &OPENCODE, &off] {
-            let plan = plan_at(&conversation, &UNKNOWN, policy, Moment::BeforeSend);
-            assert_eq!(results(&plan.request), outputs);
+        let outputs: Vec<String> = (0..3).map(|_| output(3_000)).collect();
+        let sent = |policy: &Policy, mark: Mark| {
+            let mut conversation = batches(outputs.clone()).conversation();
+            let results =
+                conversation.rows.iter().filter(|row| matches!(row.message.body, Body::ToolResult { .. }));
+            conversation.marks = results.map(|row| (row.message.id.clone(), mark)).collect();
+            let request = plan_at(&conversation, &UNKNOWN, policy, Moment::BeforeSend).request;
+            results(&request) == outputs
+        };
+        let off = set(&ONECLAW, &["prune=false"]);
+        for (policy, mark, is_whole) in [
+            (&ONECLAW, Mark::Cleared, false),
+            (&OPENCODE, Mark::Cleared, false),
+            (&NOUS, Mark::Cleared, true),
+            (&SVEN, Mark::Cleared, true),
+            (&off, Mark::Cleared, true),
+            (&ONECLAW, Mark::ClearedByAge, true),
+            (&SVEN, Mark::Elided { units: 500 }, false),
+        ] {
+            assert_eq!(sent(policy, mark), is_whole, "{mark:?} {:?}", policy.pruning);
         }
     }
 
