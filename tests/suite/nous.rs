@@ -247,9 +247,9 @@ mod layer_1_tool_output_pruning {
         let outputs: Vec<String> = (0..3).map(|_| output(3_000)).collect();
         let sent = |policy: &Policy, mark: Mark| {
             let mut conversation = batches(outputs.clone()).conversation();
-            let results =
+            let marked =
                 conversation.rows.iter().filter(|row| matches!(row.message.body, Body::ToolResult { .. }));
-            conversation.marks = results.map(|row| (row.message.id.clone(), mark)).collect();
+            conversation.marks = marked.map(|row| (row.message.id.clone(), mark)).collect();
             let request = plan_at(&conversation, &UNKNOWN, policy, Moment::BeforeSend).request;
             results(&request) == outputs
         };
