@@ -98,11 +98,12 @@ fn reported(
     let rows = &conversation.rows;
     let (newest, used) = (0..rows.len()).rev().find_map(|i| Some((i, usage(conversation, i)?)))?;
     let (first, first_used) = (0..=newest).find_map(|i| Some((i, usage(conversation, i)?)))?;
-    let before = |index: usize| -> Cost {
-        rows.get(..index).unwrap_or_default().iter().map(|row| row.cost(tariff)).sum()
+    let sum = |rows: Option<&[MeasuredRow]>| -> Cost {
+        rows.unwrap_or_default().iter().map(|row| row.cost(tariff)).sum()
     };
     let prompt = used.prompt();
-    let sent = before(newest);
+    let (opening, between) = (sum(rows.get(..first)), sum(rows.get(first..newest)));
+    let sent = opening + between;
     let can_be = tariff.upper(sent + fixed);
     // A service that leaves out what its cache held reports now much, now little.
     let most = (first..newest).filter_map(|i| usage(conversation, i)).map(|used| used.prompt()).max();
@@ -113,9 +114,9 @@ fn reported(
         return None;
     }
     // What the first report shows beside the rows was there from the start; the rest is what system text and tools grew by.
-    let first_now = fixed + before(first);
+    let first_now = fixed + opening;
     let by_content = tariff.total(first_now);
-    let by_density = density(first_used.prompt(), prompt, tariff.total(sent.minus(before(first))).expected)
+    let by_density = density(first_used.prompt(), prompt, tariff.total(between).expected)
         .map_or(u64::MAX, |density| (by_content.expected as f64 * density).ceil() as u64);
     let grown_by = |size: u64| size.saturating_sub(first_used.prompt());
     let grown = Estimate {

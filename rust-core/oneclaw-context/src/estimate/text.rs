@@ -78,7 +78,7 @@ pub fn with_chance(upper_milli: u64) -> u64 {
     if upper_milli == 0 {
         return 0;
     }
-    let spread = upper_milli.saturating_mul(1000).isqrt() * SPREAD_PERCENT / 100;
+    let spread = (upper_milli as f64 * 1000.0).sqrt() as u64 * SPREAD_PERCENT / 100;
     upper_milli.saturating_add(spread + FLOOR_MILLI)
 }
 

@@ -76,7 +76,7 @@ impl Vocabulary {
     }
 
     fn of_name(name: &str) -> Self {
-        let has = |part: &str| name.contains(part);
+        let has = |part: &str| contains(name, part);
         let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
         if has("claude") {
             return claude(name);
@@ -107,10 +107,15 @@ impl Vocabulary {
     }
 }
 
+/// `str::contains` prepares for long texts, which takes longer than looking through a name, and names are looked at in every plan.
+fn contains(name: &str, part: &str) -> bool {
+    name.as_bytes().windows(part.len()).any(|window| window == part.as_bytes())
+}
+
 /// Claude's: the number of the generation stands before or after the name of the size.
 fn claude(name: &str) -> Vocabulary {
     match generation(name) {
-        (None, _) if name.contains("instant") => Vocabulary::Claude,
+        (None, _) if contains(name, "instant") => Vocabulary::Claude,
         (Some(0..=3), _) | (Some(4), None | Some(0..=6)) => Vocabulary::Claude,
         // A newer one, or one that does not say.
         _ => Vocabulary::ClaudeSince47,
@@ -128,7 +133,7 @@ fn generation(name: &str) -> (Option<u32>, Option<u32>) {
 
 /// Google's: Gemini 1 and Gemma up to 2 have the older one.
 fn google(name: &str) -> Vocabulary {
-    let is_gemini = name.contains("gemini");
+    let is_gemini = contains(name, "gemini");
     match generation(name).0 {
         Some(0..=1) => Vocabulary::Gemma2,
         Some(2) if !is_gemini => Vocabulary::Gemma2,
@@ -140,7 +145,10 @@ fn google(name: &str) -> Vocabulary {
 
 /// Mistral's: what came before Nemo has the older one, but for a few that the name tells.
 fn mistral(name: &str) -> Vocabulary {
-    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let has = |parts: &[&str]| parts.iter().any(|part| contains(name, part));
+    if !has(&["stral", "xtral", "nemo"]) {
+        return Vocabulary::Unknown;
+    }
     let newer = ["nemo", "ministral", "pixtral-12b", "devstral", "magistral", "voxtral", "mistral-medium-3"];
     let small =
         ["mistral-small-3", "mistral-small-25", "mistral-small-26", "mistral-large-3", "mistral-large-25"];
