@@ -8,21 +8,24 @@ use oneclaw_context::prune::{Mark, Marks};
 use oneclaw_context::{Attempt, Conversation, Epoch, Plan, groups};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Body, MessageId, Row, ToolStatus};
+use oneclaw_store::epochs::{self, Standing};
 use oneclaw_store::messages::{self, State, Stored};
-use oneclaw_store::{Place, Transaction, engine, epochs};
+use oneclaw_store::{Place, Transaction, engine};
 
 /// A session in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub conversation: Conversation,
     pub state: EstimatorState,
+    /// What was in force in the file when it was read.
+    pub standing: Option<Standing>,
     /// The version of the session it was read at.
     pub version: u64,
 }
 
 /// What is read of a session.
 struct Read {
-    standing: Option<epochs::Standing>,
+    standing: Option<Standing>,
     carried: Option<Stored>,
     pins: Vec<Stored>,
     rows: Vec<Stored>,
@@ -78,10 +81,10 @@ impl Live {
             is_blind: chat.target.is_blind(),
             replay: chat.target.replay(),
             fixed: chat.fixed.clone(),
-            epoch: read.standing.map(|s| Epoch {
-                summary: s.summary,
+            epoch: read.standing.as_ref().map(|s| Epoch {
+                summary: s.summary.clone(),
                 tail_rows: s.tail_rows.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
-                auto_continue: s.auto_continue,
+                auto_continue: s.auto_continue.clone(),
             }),
             carried: read.carried.map(measured),
             pins: read.pins.into_iter().map(measured).collect(),
@@ -95,7 +98,7 @@ impl Live {
         };
         let state =
             EstimatorState { calibration: chat.target.calibration(), anchor: parsed(&read.notes.anchor) };
-        Self { conversation, state, version }
+        Self { conversation, state, standing: read.standing, version }
     }
 
     /// Reads the session again if something else is in force now.
