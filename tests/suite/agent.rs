@@ -15,6 +15,7 @@ mod long;
 mod nous;
 mod opencode;
 mod pastes;
+mod processes;
 mod rfc011;
 mod sessions;
 mod stops;

@@ -38,6 +38,7 @@ mod store_kit;
 mod store_order;
 mod store_purge;
 mod store_queries;
+mod store_trust;
 mod streams;
 mod summaries;
 mod sven;

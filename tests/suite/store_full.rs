@@ -359,6 +359,7 @@ fn what_may_not_be_written_is_said_to_be_and_stays_as_it_is() {
         fs::create_dir(&inner).unwrap();
         for file in ["oneclaw.db", "oneclaw.db-wal"] {
             fs::copy(folder.file(file), inner.join(file)).unwrap();
+            fs::set_permissions(inner.join(file), Permissions::from_mode(0o644)).unwrap();
         }
         fs::set_permissions(&inner, Permissions::from_mode(mode)).unwrap();
     }

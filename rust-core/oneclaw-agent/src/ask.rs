@@ -162,7 +162,6 @@ async fn finish(
     if chat.target.is_adjusted {
         target::keep_adjustments(&job.core, &mut chat.target).await;
     }
-    let is_outdated = live.version != job.session.version();
     let is_paused = draft.stop == StopReason::Paused;
     let keeps_reasoning = !job.session.refuses_reasoning.load(Ordering::SeqCst);
     let trace = keeps_reasoning
@@ -174,7 +173,9 @@ async fn finish(
     let (session, at) = (job.session.id.clone(), chat.target.at());
     let note = anchor.and_then(|anchor| live::anchor_note(anchor, chat));
     let saved = (row.clone(), calls.clone());
-    job.core
+    let (shared, version, standing) = (job.session.clone(), live.version, live.standing.clone());
+    let is_outdated = job
+        .core
         .write(move |t| {
             let (row, calls) = saved;
             match is_in_file {
@@ -189,13 +190,15 @@ async fn finish(
             if let Some(learnt) = learnt {
                 engine::set_learnt(t, &at, learnt)?;
             }
-            if is_outdated {
-                return epochs::set_tail_rows(t, &session);
-            }
+            // Nobody can compact between this look and what follows from it, in whatever process.
+            let is_outdated =
+                shared.version() != version || !epochs::is_in_force(t, &session, standing.as_ref())?;
             match note {
-                Some(note) => engine::set_anchor(t, &session, &note),
-                None => Ok(()),
+                _ if is_outdated => epochs::set_tail_rows(t, &session)?,
+                Some(note) => engine::set_anchor(t, &session, &note)?,
+                None => {}
             }
+            Ok(is_outdated)
         })
         .await?;
     if let Some(learnt) = learnt {

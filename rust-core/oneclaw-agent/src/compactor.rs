@@ -132,7 +132,9 @@ impl Pass<'_> {
 
     /// Lets models write a summary, one after another, until one succeeds; trims the history if none does.
     async fn summarise(&mut self, chat: &mut Chat, first: &Plan) -> Result<Done, Failure> {
-        self.enqueue().await?;
+        if !self.enqueue().await? {
+            return Ok(self.left_to_another(first));
+        }
         self.announce(first).await?;
         let mut why = String::from("the model is too small to be asked");
         let deadline = Instant::now() + self.job.core.patience.pass;
@@ -267,9 +269,15 @@ impl Pass<'_> {
         let marks = plan.marks.clone();
         let kept: Vec<_> = after.conversation.rows.iter().map(|row| row.message.id.clone()).collect();
         let (session, now) = (self.job.session.id.clone(), self.job.core.now());
-        self.job
+        let standing = self.live.standing.clone();
+        let is_made = self
+            .job
             .core
             .write(move |t| {
+                if epochs::is_void(t, &session, standing.as_ref(), &new.last)? {
+                    queue::remove(t, &session)?;
+                    return Ok(false);
+                }
                 for id in kept {
                     if let Some(mark) = marks.get(&id) {
                         messages::set_mark(t, id.as_str(), serde_json::to_string(mark).ok().as_deref())?;
@@ -277,9 +285,13 @@ impl Pass<'_> {
                 }
                 epochs::commit(t, &session, &new, now)?;
                 // Replies that came in meanwhile were asked for with what is covered now.
-                epochs::set_tail_rows(t, &session)
+                epochs::set_tail_rows(t, &session)?;
+                Ok(true)
             })
             .await?;
+        if !is_made {
+            return Ok(self.left_to_another(plan));
+        }
         self.job.session.changed();
         Ok(Done {
             did_compact: true,
@@ -289,6 +301,13 @@ impl Pass<'_> {
             next: Some(next),
             failure: None,
         })
+    }
+
+    /// Another process has compacted meanwhile: what there is to do is seen when the conversation was read again.
+    fn left_to_another(&self, plan: &Plan) -> Done {
+        log::info!("the conversation was compacted by another process");
+        self.job.session.changed();
+        Done::nothing(plan.estimate)
     }
 
     /// The last row the compaction covers; the last one before the conversation where it only shortens the summary.
@@ -400,14 +419,25 @@ impl Pass<'_> {
         Ok(())
     }
 
-    async fn enqueue(&self) -> Result<(), Failure> {
+    /// Keeps that this is to be made, unless something else is in force than what it was planned on.
+    async fn enqueue(&self) -> Result<bool, Failure> {
         let entry = Queued {
             session_id: self.job.session.id.clone(),
             reason: word(self.reason),
             focus: self.order.focus.clone(),
             queued_at: self.job.core.now(),
         };
-        self.job.core.write(move |t| queue::put(t, &entry)).await
+        let standing = self.live.standing.clone();
+        self.job
+            .core
+            .write(move |t| {
+                let is_wanted = epochs::is_in_force(t, &entry.session_id, standing.as_ref())?;
+                if is_wanted {
+                    queue::put(t, &entry)?;
+                }
+                Ok(is_wanted)
+            })
+            .await
     }
 
     async fn dequeue(&self) -> Result<(), Failure> {

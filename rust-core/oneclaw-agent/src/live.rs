@@ -8,8 +8,9 @@ use oneclaw_context::prune::{Mark, Marks};
 use oneclaw_context::{Attempt, Conversation, Epoch, Plan, groups};
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Body, MessageId, Row, ToolStatus};
+use oneclaw_store::epochs::{self, Standing};
 use oneclaw_store::messages::{self, State, Stored};
-use oneclaw_store::{Place, Transaction, engine, epochs};
+use oneclaw_store::{Place, Transaction, engine};
 use serde::{Deserialize, Serialize};
 
 /// A session in memory.
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Live {
     pub conversation: Conversation,
     pub state: EstimatorState,
+    /// What was in force in the file when it was read.
+    pub standing: Option<Standing>,
     /// The version of the session it was read at.
     pub version: u64,
 }
@@ -38,7 +41,7 @@ pub(crate) fn anchor_note(anchor: Anchor, chat: &Chat) -> Option<String> {
 
 /// What is read of a session.
 struct Read {
-    standing: Option<epochs::Standing>,
+    standing: Option<Standing>,
     carried: Option<Stored>,
     pins: Vec<Stored>,
     rows: Vec<Stored>,
@@ -94,10 +97,10 @@ impl Live {
             is_blind: chat.target.is_blind(),
             replay: chat.target.replay(),
             fixed: chat.fixed.clone(),
-            epoch: read.standing.map(|s| Epoch {
-                summary: s.summary,
+            epoch: read.standing.as_ref().map(|s| Epoch {
+                summary: s.summary.clone(),
                 tail_rows: s.tail_rows.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
-                auto_continue: s.auto_continue,
+                auto_continue: s.auto_continue.clone(),
             }),
             carried: read.carried.map(measured),
             pins: read.pins.into_iter().map(measured).collect(),
@@ -111,7 +114,7 @@ impl Live {
         };
         let anchor = anchor.map(|kept| kept.anchor);
         let state = EstimatorState { calibration: chat.target.calibration(), anchor };
-        Self { conversation, state, version }
+        Self { conversation, state, standing: read.standing, version }
     }
 
     /// Reads the session again if something else is in force now.

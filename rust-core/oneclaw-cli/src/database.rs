@@ -1,17 +1,17 @@
 //! `oneclaw migrate`, `oneclaw inspect`, `oneclaw import` and `oneclaw export`
 
 use crate::args::{ExportArgs, ImportArgs, InspectArgs, MigrateArgs};
-use crate::{Failure, input};
+use crate::{Failure, input, json};
 use oneclaw_model::Usage;
 use oneclaw_store::epochs::Epoch;
 use oneclaw_store::survey::{SessionSurvey, survey};
-use oneclaw_store::{Change, Store, examine, transcripts};
+use oneclaw_store::{Change, Store, examine, shown, transcripts};
 use serde_json::{Value, json};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub fn migrate(args: &MigrateArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn migrate(args: &MigrateArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let change = examine(&args.file)?;
     let change = if args.dry_run {
         change
@@ -25,14 +25,14 @@ pub fn migrate(args: &MigrateArgs, json: bool, out: &mut impl Write) -> Result<(
         })
     };
     let Change { from, to, windows, core_from, core_to } = change.clone();
-    let file = args.file.display();
-    if json {
+    if is_json {
         let value = json!({
-            "file": file.to_string(), "from": from, "to": to, "windows": windows,
+            "file": args.file.display().to_string(), "from": from, "to": to, "windows": windows,
             "core_from": core_from, "core_to": core_to, "dry_run": args.dry_run,
         });
-        return Ok(writeln!(out, "{value}")?);
+        return json::print(out, &value);
     }
+    let file = shown(&args.file);
     let text = match (change.is_none(), from == to, args.dry_run) {
         (true, _, _) => format!("{file}: is at schema version {to}, nothing to do"),
         (false, true, true) => {
@@ -51,19 +51,19 @@ pub fn migrate(args: &MigrateArgs, json: bool, out: &mut impl Write) -> Result<(
     Ok(writeln!(out, "{text}")?)
 }
 
-pub fn inspect(args: &InspectArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn inspect(args: &InspectArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let survey = survey(&args.file, args.session.as_deref())?;
     if let (Some(id), true) = (&args.session, survey.sessions.is_empty()) {
-        return Err(Failure::Failed(format!("{}: has no session {id:?}", args.file.display())));
+        return Err(Failure::Failed(format!("{}: has no session {id:?}", shown(&args.file))));
     }
-    if json {
+    if is_json {
         let tables: serde_json::Map<String, Value> =
             survey.tables.iter().map(|(table, rows)| (table.clone(), json!(rows))).collect();
         let sessions: Vec<Value> = survey.sessions.iter().map(session).collect();
         let value = json!({"version": survey.version, "tables": tables, "sessions": sessions});
-        return Ok(writeln!(out, "{value}")?);
+        return json::print(out, &value);
     }
-    writeln!(out, "{}: schema version {}", args.file.display(), survey.version)?;
+    writeln!(out, "{}: schema version {}", shown(&args.file), survey.version)?;
     for (table, rows) in &survey.tables {
         writeln!(out, "{rows:>10} {table}")?;
     }
@@ -90,15 +90,15 @@ pub fn inspect(args: &InspectArgs, json: bool, out: &mut impl Write) -> Result<(
     Ok(())
 }
 
-pub fn import(args: &ImportArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn import(args: &ImportArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let transcript = input::transcript()?;
     let now = now();
     let session = fresh_id();
     let store = Store::open(&args.file, now)?;
     store.write(|transaction| transcripts::import(transaction, &transcript, &session, now))?;
-    if json {
+    if is_json {
         let value = json!({"session": session, "messages": transcript.rows.len()});
-        return Ok(writeln!(out, "{value}")?);
+        return json::print(out, &value);
     }
     Ok(writeln!(out, "{session}")?)
 }
@@ -107,20 +107,18 @@ pub fn import(args: &ImportArgs, json: bool, out: &mut impl Write) -> Result<(),
 pub fn export(args: &ExportArgs, out: &mut impl Write) -> Result<(), Failure> {
     let store = Store::open_existing(&args.file)?;
     store.prepare(&args.session)?;
-    let mut written: io::Result<()> = Ok(());
+    let mut written = Ok(());
     store.read(|connection| {
         let header = transcripts::header(connection, &args.session)?;
-        written = writeln!(out, "{}", json!({"session": header}));
+        written = json::print(out, &json!({"session": header}));
         transcripts::rows(connection, &args.session, |row| {
             if written.is_ok() {
-                written = serde_json::to_writer(&mut *out, &row)
-                    .map_err(io::Error::from)
-                    .and_then(|()| writeln!(out));
+                written = json::print(out, &row);
             }
             written.is_ok()
         })
     })?;
-    Ok(written?)
+    written
 }
 
 /// Milliseconds since 1970; a clock before that counts as 1970.

@@ -2,7 +2,7 @@
 
 use crate::args::EstimateArgs;
 use crate::models::maker;
-use crate::{Failure, input};
+use crate::{Failure, input, json};
 use oneclaw_context::estimate::{Calibration, Estimate, MeasuredRow, Tariff, simple_row};
 use serde::Serialize;
 use std::io::Write;
@@ -24,7 +24,7 @@ struct Sizes {
     messages: Vec<Size>,
 }
 
-pub fn run(args: &EstimateArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &EstimateArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let transcript = input::transcript()?;
     let model = args.model.as_deref().map(Into::into);
     let tariff = Tariff::of(model.as_ref(), args.model.as_deref().and_then(maker), Calibration::default());
@@ -40,10 +40,8 @@ pub fn run(args: &EstimateArgs, json: bool, out: &mut impl Write) -> Result<(), 
         messages.push(Size { id: Some(id), simple, expected, upper });
     }
     let sizes = Sizes { total, messages };
-    if json {
-        let text = serde_json::to_string(&sizes).map_err(|e| Failure::Failed(e.to_string()))?;
-        writeln!(out, "{text}")?;
-        return Ok(());
+    if is_json {
+        return json::print(out, &sizes);
     }
     writeln!(out, "{:>10} {:>10} {:>10}  row", "simple", "expected", "upper")?;
     for size in sizes.messages.iter().chain([&sizes.total]) {

@@ -5,6 +5,7 @@ mod chat;
 mod database;
 mod estimate;
 mod input;
+mod json;
 mod models;
 mod plan;
 mod sample;

@@ -2,7 +2,7 @@
 
 use crate::args::{MomentName, PlanArgs};
 use crate::models::{known_model, maker};
-use crate::{Failure, input};
+use crate::{Failure, input, json};
 use oneclaw_context::assemble::Parts;
 use oneclaw_context::conversation::{Conversation, Fixed};
 use oneclaw_context::estimate::{Calibration, Estimate, EstimatorState, Tariff};
@@ -40,9 +40,8 @@ pub fn run(args: &PlanArgs, compact: bool, out: &mut impl Write) -> Result<(), F
     };
     let plan = oneclaw_context::plan(&inputs);
     let printed = Printed::of(&plan);
-    let text = if compact { serde_json::to_string(&printed) } else { serde_json::to_string_pretty(&printed) };
-    writeln!(out, "{}", text.map_err(|e| Failure::Failed(e.to_string()))?)?;
-    Ok(())
+    let text = if compact { json::line(&printed) } else { json::lines(&printed) };
+    Ok(writeln!(out, "{}", text?)?)
 }
 
 /// Another model that summarises; its limits must be known.

@@ -2,8 +2,8 @@
 //!
 //! No model is asked: where one would write a summary, the engine's own digest stands in for it.
 
-use crate::Failure;
 use crate::args::SampleArgs;
+use crate::{Failure, json};
 use oneclaw_context::conversation::{Conversation, Fixed};
 use oneclaw_context::estimate::{EstimatorState, MeasuredRow, Tariff};
 use oneclaw_context::plan::{Compaction, Decision, Inputs, Moment, Plan, SendReason, Work};
@@ -17,7 +17,7 @@ const BAR: u64 = 48;
 const SYSTEM: &str = "You are a patient assistant for a small bakery. Keep to the recipes in recipes/ and to the \
                       budget of 1,200 EUR a month.";
 
-pub fn run(args: &SampleArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &SampleArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let policy = args.policy.policy().map_err(|e| Failure::Usage(e.to_string()))?;
     let limits = ModelLimits { window: Some(args.window), ..ModelLimits::default() };
     let tool = ToolSpec {
@@ -27,8 +27,8 @@ pub fn run(args: &SampleArgs, json: bool, out: &mut impl Write) -> Result<(), Fa
         protected: false,
     };
     let fixed = Fixed::new(Some(SYSTEM.into()), vec![tool]);
-    let colour = !json && io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let mut show = Show { out, json, colour };
+    let colour = !is_json && io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let mut show = Show { out, is_json, colour };
     show.opening(args, &policy)?;
     let mut run = Run {
         conversation: Conversation { fixed, ..Conversation::default() },
@@ -150,13 +150,13 @@ impl Run {
 /// Prints, for people or as JSON lines.
 struct Show<'a, W: Write> {
     out: &'a mut W,
-    json: bool,
+    is_json: bool,
     colour: bool,
 }
 
 impl<W: Write> Show<'_, W> {
     fn opening(&mut self, args: &SampleArgs, policy: &Policy) -> Result<(), Failure> {
-        if self.json {
+        if self.is_json {
             return Ok(());
         }
         writeln!(
@@ -178,10 +178,10 @@ impl<W: Write> Show<'_, W> {
 
     fn turn(&mut self, turn: u64, plan: &Plan, rows: usize) -> Result<(), Failure> {
         let upper = plan.request_estimate.upper;
-        if self.json {
+        if self.is_json {
             let line = json!({"turn": turn, "expected": plan.request_estimate.expected, "upper": upper,
                 "rows": rows, "parts": plan.parts});
-            return Ok(writeln!(self.out, "{line}")?);
+            return json::print(self.out, &line);
         }
         let window = plan.budget.and_then(|b| b.window).unwrap_or(0);
         let trigger = plan.budget.map_or(0, |b| b.trigger);
@@ -221,10 +221,10 @@ impl<W: Write> Show<'_, W> {
     ) -> Result<(), Failure> {
         let requests = plan.summary_requests().len();
         let (before, after) = (plan.estimate.upper, plan.request_estimate.upper);
-        if self.json {
+        if self.is_json {
             let line = json!({"turn": turn, "compacted": work.covers, "reason": work.reason,
                 "strategy": work.strategy, "before": before, "after": after, "summary_requests": requests});
-            return Ok(writeln!(self.out, "{line}")?);
+            return json::print(self.out, &line);
         }
         let strategy = json!(work.strategy);
         let reason = json!(work.reason);
@@ -242,9 +242,9 @@ impl<W: Write> Show<'_, W> {
 
     fn pruned(&mut self, turn: u64, moment: Moment, plan: &Plan) -> Result<(), Failure> {
         let (before, after) = (plan.estimate.upper, plan.request_estimate.upper);
-        if self.json {
+        if self.is_json {
             let line = json!({"turn": turn, "pruned": plan.marks.len(), "before": before, "after": after});
-            return Ok(writeln!(self.out, "{line}")?);
+            return json::print(self.out, &line);
         }
         let text = format!(
             "           {} {}: old tool results are left out, {before} -> {after} tokens",
@@ -256,10 +256,10 @@ impl<W: Write> Show<'_, W> {
 
     fn closing(&mut self, tally: &Tally, turns: u64, rows: u64) -> Result<(), Failure> {
         let Tally { compactions, pruned, over_hard, largest } = tally;
-        if self.json {
+        if self.is_json {
             let line = json!({"turns": turns, "rows": rows, "compactions": compactions, "prunings": pruned,
                 "over_hard_limit": over_hard, "largest_upper": largest});
-            return Ok(writeln!(self.out, "{line}")?);
+            return json::print(self.out, &line);
         }
         Ok(writeln!(
             self.out,

@@ -1,11 +1,12 @@
 //! `oneclaw simulate`: long conversations under every policy, side by side. The harness is `oneclaw-sim`; this reads what is
 //! asked for, shows how far it is, and writes what came of it.
 
-use crate::Failure;
 use crate::args::SimulateArgs;
+use crate::{Failure, json};
 use oneclaw_sim::report::format::whole;
 use oneclaw_sim::report::{self, findings};
 use oneclaw_sim::{Contender, Kind, LoadedVocabulary, Results, Service, Study, WRITERS, Writer};
+use oneclaw_store::shown;
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
@@ -15,7 +16,7 @@ use std::time::Instant;
 
 const BAR: u64 = 40;
 
-pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &SimulateArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let (results, time) = match &args.results {
         Some(file) => (read(file)?, None),
         None => {
@@ -35,9 +36,8 @@ pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), 
     if let Some(file) = &args.picture {
         write_file(file, &report::picture(&results))?;
     }
-    if json {
-        let text = serde_json::to_string(&results).map_err(|e| Failure::Failed(e.to_string()))?;
-        writeln!(out, "{text}")?;
+    if is_json {
+        json::print(out, &results)?;
     } else {
         match args.markdown {
             true => write!(out, "{}", report::markdown(&results))?,
@@ -53,7 +53,7 @@ pub fn run(args: &SimulateArgs, json: bool, out: &mut impl Write) -> Result<(), 
             writeln!(out, "\n{} turns in {seconds:.0} s, {} per second", whole(turns), whole(speed))?;
         }
         if let Some(file) = &args.report {
-            writeln!(out, "\nThe report is {}", file.display())?;
+            writeln!(out, "\nThe report is {}", shown(file))?;
         }
     }
     if args.estimates {

@@ -94,12 +94,32 @@ pub fn standing(connection: &Connection, session: &str) -> Result<Option<Standin
         }),
         (false, Some((summary, timestamp))) => Some(Standing {
             summary: summary.to_owned(),
-            boundary: Place::at(timestamp),
+            boundary: Place::at(Place::bounded(timestamp)),
             tail_rows: None,
             auto_continue: None,
         }),
         (false, None) => None,
     })
+}
+
+/// Whether what was in force then is in force now. Another process may have made a compaction, or taken one back.
+pub fn is_in_force(connection: &Connection, session: &str, then: Option<&Standing>) -> Result<bool> {
+    let now = standing(connection, session)?;
+    let meaning = |standing: &Standing| (standing.boundary, standing.summary.clone());
+    Ok(now.as_ref().map(meaning) == then.map(meaning))
+}
+
+/// Whether a compaction up to a row, planned when `then` was in force, is of no use any more: another has covered that row
+/// meanwhile, or it is gone.
+pub fn is_void(connection: &Connection, session: &str, then: Option<&Standing>, last: &str) -> Result<bool> {
+    if is_in_force(connection, session, then)? {
+        return Ok(false);
+    }
+    match crate::messages::place_in(connection, session, last) {
+        Ok(last) => Ok(standing(connection, session)?.is_some_and(|now| now.boundary > last)),
+        Err(Fault::NoSuch { .. }) => Ok(true),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// All compactions of a session, the oldest first.
@@ -159,7 +179,7 @@ pub fn commit(transaction: &Transaction<'_>, session: &str, new: &NewEpoch, now:
         session,
         parent: parent.as_ref(),
         boundary: last.next(),
-        mirrored: kept.map_or(last.created_at.saturating_add(1), |kept| kept.created_at),
+        mirrored: Place::bounded(kept.map_or(last.created_at.saturating_add(1), |kept| kept.created_at)),
         summary: &new.summary,
         strategy: &new.strategy,
         reason: Some(&new.reason),
@@ -208,7 +228,7 @@ fn reconcile(transaction: &Transaction<'_>, session: &str, now: i64) -> Result<O
     let record = Record {
         session,
         parent: parent.as_ref(),
-        boundary: Place::at(mirrored),
+        boundary: Place::at(Place::bounded(mirrored)),
         mirrored,
         summary,
         // The only kind the original app makes.

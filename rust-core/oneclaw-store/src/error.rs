@@ -2,7 +2,33 @@
 //! conversation says.
 
 use rusqlite::{ErrorCode, ffi};
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
+
+/// A path as it can be printed: characters that would steer a terminal, or break the line, are written out.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a>(&'a Path);
+
+/// A path as it can be printed.
+pub fn shown(path: &Path) -> Shown<'_> {
+    Shown(path)
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.to_string_lossy().chars() {
+            match c {
+                // Separators of lines, and what turns the direction of writing around.
+                '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    write!(f, "{}", c.escape_unicode())?;
+                }
+                c if c.is_control() => write!(f, "{}", c.escape_default())?,
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
 
 /// What a query ends in.
 pub type Result<T> = std::result::Result<T, Fault>;
@@ -37,7 +63,7 @@ pub enum Fault {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such file.
-    #[error("{}: no such file", path.display())]
+    #[error("{}: no such file", shown(path))]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
@@ -45,7 +71,8 @@ pub enum StoreError {
     /// There is no such file, but a log of it.
     #[error(
         "{}: is missing, but {} is there and may hold conversations; put the file back, or move that one away",
-        path.display(), log.display()
+        shown(path),
+        shown(log)
     )]
     StrayLog {
         /// Where the file was looked for.
@@ -53,50 +80,62 @@ pub enum StoreError {
         /// The log.
         log: PathBuf,
     },
+    /// It is a link, and nothing is where that leads.
+    #[error(
+        "{}: is a link that leads nowhere; remove the link, or put the file back that it leads to",
+        shown(path)
+    )]
+    StrayLink {
+        /// The link.
+        path: PathBuf,
+    },
     /// There is no folder to make it in.
-    #[error("{}: its folder is missing; make that first", path.display())]
+    #[error("{}: its folder is missing; make that first", shown(path))]
     NoFolder {
         /// Where it would be.
         path: PathBuf,
     },
     /// It is a folder.
-    #[error("{}: is a folder; name a file in it", path.display())]
+    #[error("{}: is a folder; name a file in it", shown(path))]
     Folder {
         /// The folder.
         path: PathBuf,
     },
     /// It is a device, a pipe or something else that is no file.
-    #[error("{}: is not a regular file; choose another one", path.display())]
+    #[error("{}: is not a regular file; choose another one", shown(path))]
     NotAFile {
         /// What it is called.
         path: PathBuf,
     },
     /// It may not be read.
-    #[error("{}: cannot be read; check the permissions of the file and its folder", path.display())]
+    #[error("{}: cannot be read; check the permissions of the file and its folder", shown(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
     },
     /// A database without tables. [`crate::Store::open`] fills it.
-    #[error("{}: has no tables yet; open it in the app or import something, or choose another file", path.display())]
+    #[error(
+        "{}: has no tables yet; open it in the app or import something, or choose another file",
+        shown(path)
+    )]
     Blank {
         /// The file.
         path: PathBuf,
     },
     /// It has no content at all.
-    #[error("{}: is empty; remove it to start afresh, or restore a backup", path.display())]
+    #[error("{}: is empty; remove it to start afresh, or restore a backup", shown(path))]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// It is no SQLite file.
-    #[error("{}: is not a SQLite database; choose another file", path.display())]
+    #[error("{}: is not a SQLite database; choose another file", shown(path))]
     NotADatabase {
         /// The file.
         path: PathBuf,
     },
     /// Another program's database.
-    #[error("{}: is a database of another program ({found}); choose another file", path.display())]
+    #[error("{}: is a database of another program ({found}); choose another file", shown(path))]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -104,7 +143,10 @@ pub enum StoreError {
         found: String,
     },
     /// Written by a newer version.
-    #[error("{}: has {part} version {version}, this program knows up to {known}; update the program", path.display())]
+    #[error(
+        "{}: has {part} version {version}, this program knows up to {known}; update the program",
+        shown(path)
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -116,15 +158,26 @@ pub enum StoreError {
         known: i64,
     },
     /// It says it is ours, but something is missing.
-    #[error("{}: {missing} is missing; restore a backup", path.display())]
+    #[error("{}: {missing} is missing; restore a backup", shown(path))]
     Incomplete {
         /// The file.
         path: PathBuf,
         /// The table or column.
         missing: String,
     },
+    /// Something is in it that would run, or that is not what its name says.
+    #[error(
+        "{}: has {what}, which this app never makes, and is not used; take that out with another program, or restore a backup",
+        shown(path)
+    )]
+    Untrusted {
+        /// The file.
+        path: PathBuf,
+        /// What it is, and its name.
+        what: String,
+    },
     /// Its pages are damaged or cut off.
-    #[error("{}: is damaged ({what}); restore a backup", path.display())]
+    #[error("{}: is damaged ({what}); restore a backup", shown(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -132,25 +185,25 @@ pub enum StoreError {
         what: String,
     },
     /// It may not be written.
-    #[error("{}: cannot be written; check the permissions of the file and its folder", path.display())]
+    #[error("{}: cannot be written; check the permissions of the file and its folder", shown(path))]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
     /// Somebody else holds it.
-    #[error("{}: is in use by another program; close that program and try again", path.display())]
+    #[error("{}: is in use by another program; close that program and try again", shown(path))]
     Locked {
         /// The file.
         path: PathBuf,
     },
     /// No space is left.
-    #[error("{}: no space is left on the device; free some and try again", path.display())]
+    #[error("{}: no space is left on the device; free some and try again", shown(path))]
     Full {
         /// The file.
         path: PathBuf,
     },
     /// What was asked for is not in the file.
-    #[error("{}: has no {what}", path.display())]
+    #[error("{}: has no {what}", shown(path))]
     NoSuch {
         /// The file.
         path: PathBuf,
@@ -158,7 +211,7 @@ pub enum StoreError {
         what: String,
     },
     /// It must not be done.
-    #[error("{}: {why}", path.display())]
+    #[error("{}: {why}", shown(path))]
     Refused {
         /// The file.
         path: PathBuf,
@@ -166,7 +219,7 @@ pub enum StoreError {
         why: String,
     },
     /// Anything else.
-    #[error("{}: {what}", path.display())]
+    #[error("{}: {what}", shown(path))]
     Other {
         /// The file.
         path: PathBuf,
@@ -186,15 +239,18 @@ fn has_no_room(error: &rusqlite::Error) -> bool {
 /// What SQLite says, on one line and not at any length. The words of a schema that it cannot read are left out: in a
 /// damaged file they may be anything, what was said in a conversation too.
 fn words(error: &rusqlite::Error) -> String {
-    const MOST_CHARS: usize = 300;
     const UNREADABLE: &str = "malformed database schema";
     let said = error.to_string();
-    let said = if said.starts_with(UNREADABLE) { UNREADABLE } else { said.as_str() };
-    let mut words = String::new();
-    for c in said.chars().take(MOST_CHARS) {
-        if c.is_control() { words.extend(c.escape_default()) } else { words.push(c) }
+    one_line(if said.starts_with(UNREADABLE) { UNREADABLE } else { &said })
+}
+
+fn one_line(text: &str) -> String {
+    const MOST_CHARS: usize = 300;
+    let mut line = String::new();
+    for c in text.chars().take(MOST_CHARS) {
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
-    words
+    line
 }
 
 impl StoreError {
@@ -215,6 +271,10 @@ impl StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, what: words(error) },
+            Some(ErrorCode::OperationInterrupted) => Self::Damaged {
+                path,
+                what: "it takes more steps to look through than a file of its size".to_owned(),
+            },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 Self::ReadOnly { path }
             }
@@ -222,6 +282,16 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) if has_no_room(error) => Self::Full { path },
             _ => Self::Other { path, what: words(error) },
+        }
+    }
+
+    /// What an error of SQLite in a table or index of that name means for the file.
+    pub(crate) fn of_part(path: &Path, name: &str, error: &rusqlite::Error) -> Self {
+        match Self::of_sqlite(path, error) {
+            Self::Damaged { path, what } => {
+                Self::Damaged { path, what: format!("{}: {what}", one_line(name)) }
+            }
+            other => other,
         }
     }
 

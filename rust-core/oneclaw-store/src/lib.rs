@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod attachments;
+mod beside;
 pub mod catalogue;
 mod columns;
 pub mod engine;
@@ -17,15 +18,18 @@ pub mod order;
 mod place;
 #[cfg(test)]
 mod plans;
+mod probe;
 pub mod queue;
+mod schema;
 mod seed;
 pub mod sessions;
 pub mod settings;
 pub mod survey;
+mod tokens;
 pub mod transcripts;
 mod wipe;
 
-pub use error::{Fault, Result, StoreError};
+pub use error::{Fault, Result, Shown, StoreError, shown};
 pub use file::examine;
 pub use migrate::{CURRENT, Change};
 pub use open::Store;

@@ -1,8 +1,10 @@
 //! How a file is looked at without changing a byte of it, and without leaving anything beside it.
 
+use crate::beside::{Copy, lock_folder, resolved, with_suffix};
 use crate::error::StoreError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,6 +17,13 @@ const READ_BY_URI: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags:
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How many steps of SQLite a look at a file may take: so many for any, and for each of its bytes. Counting all there is
+/// takes less than one for each byte of small rows.
+const LEAST_STEPS: u64 = 10_000_000;
+const STEPS_PER_BYTE: u64 = 10;
+const MOST_STEPS: u64 = 20_000_000_000;
+const STEPS_AT_ONCE: u16 = 10_000;
+
 /// Looks at a file, all from one state of it.
 ///
 /// SQLite makes a log and its index beside a file that keeps one, even to read it, and leaves them there. So a file that
@@ -25,12 +34,13 @@ pub(crate) fn look<T>(
     path: &Path,
     query: impl Fn(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
+    let path = &resolved(path)?;
     check_presence(path)?;
     for _ in 0..TRIES {
         // Who has a file open that keeps a log has the log open too.
         if !is_beside(path, "-wal") && keeps_log(path) {
             let before = settled_stamp(path);
-            let answer = open_unchanging(path).and_then(|connection| ask(path, &connection, &query));
+            let answer = open_unchanging(path).and_then(|connection| ask(path, connection, &query));
             if !is_beside(path, "-wal") && stamp(path) == before {
                 return answer;
             }
@@ -43,39 +53,20 @@ pub(crate) fn look<T>(
         }
         match connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
             Err(e) if needs_recovery(&e) => break,
-            other => return ask(path, &other.map_err(|e| refused(path, &e))?, &query),
+            other => return ask(path, other.map_err(|e| refused(path, &e))?, &query),
         }
     }
-    ask(path, &open_copy(path)?, &query)
+    ask(path, open_copy(path)?, &query)
 }
 
 /// A connection that waits for others, to a file that can be read.
 pub(crate) fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(crate::open::BUSY_TIMEOUT)?;
+    distrust(&connection)?;
     // Opening alone reads nothing.
     connection.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
     Ok(connection)
-}
-
-/// The path with something added to its name.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// The folder that a file is in.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Keeps others out of what is made beside a file, until it is dropped or the process ends. Where folders cannot be
-/// locked, nobody is kept out.
-pub(crate) fn lock_folder(path: &Path) -> std::io::Result<File> {
-    let folder = File::open(folder_of(path))?;
-    let _ = folder.lock();
-    Ok(folder)
 }
 
 /// Whether there is a log with something in it.
@@ -83,19 +74,38 @@ pub(crate) fn has_log(path: &Path, suffix: &str) -> bool {
     std::fs::metadata(with_suffix(path, suffix)).is_ok_and(|log| log.len() > 0)
 }
 
-/// Removes what a process that was killed has left of a copy.
-pub(crate) fn remove_copy(path: &Path) {
-    if is_beside(path, Copy::SUFFIX) {
-        let _lock = lock_folder(path);
-        drop(Copy(with_suffix(path, Copy::SUFFIX)));
+/// Lets nothing run that a file brings with it, and takes none of its pages for sound unseen. Files with triggers and
+/// views are refused; this holds should one get there later.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    for setting in [
+        DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW,
+        DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+    ] {
+        connection.set_db_config(setting, false)?;
     }
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
+/// Ends a question that takes more steps than a file of that size can need.
+fn limit_steps(connection: &mut Connection, bytes: u64) -> rusqlite::Result<()> {
+    let most = bytes.saturating_mul(STEPS_PER_BYTE).saturating_add(LEAST_STEPS).min(MOST_STEPS);
+    let mut left = most / u64::from(STEPS_AT_ONCE);
+    let handler = move || {
+        left = left.saturating_sub(1);
+        left == 0
+    };
+    connection.progress_handler(i32::from(STEPS_AT_ONCE), Some(handler))
 }
 
 fn ask<T>(
     path: &Path,
-    connection: &Connection,
+    mut connection: Connection,
     query: impl Fn(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
+    let bytes = std::fs::metadata(path).map_err(|e| StoreError::of_io(path, &e))?.len();
+    limit_steps(&mut connection, bytes).map_err(|e| refused(path, &e))?;
     let snapshot = connection.unchecked_transaction().map_err(|e| refused(path, &e))?;
     check_length(path, &snapshot)?;
     query(&snapshot)
@@ -150,51 +160,6 @@ fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     let copy = Copy::of(path)?;
     // The copy goes at once; the connection keeps what it has open.
     connect(&copy.file(), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|e| refused(path, &e))
-}
-
-/// The file and its logs in a folder beside it that only this user gets into, and which goes when the copy does.
-struct Copy(PathBuf);
-
-impl Copy {
-    const SUFFIX: &str = ".look";
-
-    fn of(path: &Path) -> Result<Self, StoreError> {
-        let io = |e: std::io::Error| StoreError::of_io(path, &e);
-        let copy = Self(with_suffix(path, Self::SUFFIX));
-        // What a process that was killed has left.
-        copy.remove();
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&copy.0).map_err(io)?;
-        for suffix in ["", "-journal", "-wal"] {
-            let mut from = match File::open(with_suffix(path, suffix)) {
-                Err(e) if e.kind() == ErrorKind::NotFound && !suffix.is_empty() => continue,
-                Err(e) if e.kind() == ErrorKind::PermissionDenied => {
-                    return Err(StoreError::Unreadable { path: path.to_owned() });
-                }
-                opened => opened.map_err(io)?,
-            };
-            let to = File::create(with_suffix(&copy.file(), suffix));
-            to.and_then(|mut to| std::io::copy(&mut from, &mut to)).map_err(io)?;
-        }
-        Ok(copy)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.join("copy.db")
-    }
-
-    fn remove(&self) {
-        // What cannot be removed is tried again by whoever comes next.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        self.remove();
-    }
 }
 
 fn is_not_opened(error: &rusqlite::Error) -> bool {

@@ -63,7 +63,7 @@ pub enum State {
 }
 
 /// Adds a row at the end. Time does not run backwards in a session: the place returned has the row's time or the
-/// newest one, whichever is later.
+/// newest one, whichever is later; a time that cannot be becomes the nearest that can.
 pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: State) -> Result<Place> {
     order::bring_up_to_date(transaction, session)?;
     let earliest: Option<i64> = transaction
@@ -74,7 +74,7 @@ pub fn append(transaction: &Transaction<'_>, session: &str, row: &Row, state: St
         )?
         .query_row((session, row.created_at, Place::LINE.created_at), |found| found.get(0))
         .optional()?;
-    let created_at = earliest.ok_or_else(|| no_session(session))?.max(row.created_at);
+    let created_at = Place::bounded(earliest.ok_or_else(|| no_session(session))?.max(row.created_at));
     transaction
         .prepare_cached(
             "INSERT INTO messages (id, session_id, type, content, thinking_content, tool_call_id, tool_name, tool_input,
@@ -200,10 +200,12 @@ pub fn move_to_end(transaction: &Transaction<'_>, session: &str, id: &str) -> Re
     // Not before what readers of the original schema take for covered.
     let earliest: i64 = transaction
         .prepare_cached(
-            "SELECT MAX(m.created_at, IFNULL(CAST(s.compact_boundary_timestamp AS INTEGER), m.created_at))
+            "SELECT MAX(CAST(m.created_at AS INTEGER),
+                IFNULL(CAST(s.compact_boundary_timestamp AS INTEGER), CAST(m.created_at AS INTEGER)))
              FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ?1",
         )?
         .query_row([id], |row| row.get(0))?;
+    let earliest = Place::bounded(earliest);
     let end = match newest {
         Some(newest) if newest.created_at >= earliest => newest.next(),
         _ => Place::at(earliest),

@@ -62,28 +62,18 @@ fn steps_from(version: i64) -> impl Iterator<Item = &'static Step> {
     const { &VERSIONS }.iter().filter(move |v| v.number > version).filter_map(|v| v.step.as_ref())
 }
 
-/// The tables of a file of those versions and their columns, read off the SQL that makes them.
-pub(crate) fn columns(version: i64, core: i64) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
+/// An empty file of those versions.
+pub(crate) fn sample(version: i64, core: i64) -> rusqlite::Result<Connection> {
     let sample = Connection::open_in_memory()?;
     sample.execute_batch(seed::ROOM)?;
+    sample.execute_batch(seed::ANDROID)?;
+    for (table, column) in steps_from(version).flat_map(|step| step.adds) {
+        sample.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN {column}"))?;
+    }
     for step in CORE_STEPS.iter().take(usize::try_from(core).unwrap_or(0)) {
         sample.execute_batch(step)?;
     }
-    let later: Vec<_> = steps_from(version).flat_map(|step| step.adds).collect();
-    let mut tables = sample.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")?;
-    let tables = tables.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    let with_columns = tables.into_iter().map(|table| {
-        let mut columns = columns_of(&sample, &table)?;
-        columns.retain(|column| !later.contains(&&(table.as_str(), column.as_str())));
-        Ok((table, columns))
-    });
-    with_columns.collect()
-}
-
-/// The columns of a table; none if it is not there.
-pub(crate) fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut query = connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
-    query.query_map([table], |row| row.get(0))?.collect()
+    Ok(sample)
 }
 
 /// What bringing a file up to date means.

@@ -1,8 +1,9 @@
 //! Opens a file: creates it where there is none, brings it up to date where it is old, and leaves anything else alone.
 
+use crate::beside::{Beginning, lock_folder, resolved, tidy_up, tidy_up_locked, with_suffix};
 use crate::error::{self, StoreError};
 use crate::file::{self, examine};
-use crate::look::{connect, has_log, lock_folder, remove_copy, with_suffix};
+use crate::look::{connect, has_log};
 use crate::migrate::{self, Change};
 use crate::{log, order, seed, sessions};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -46,6 +47,7 @@ struct Writer {
 impl Store {
     /// Opens a file, or creates it. `now` is milliseconds since 1970.
     pub fn open(path: &Path, now: i64) -> Result<Self, StoreError> {
+        let path = &resolved(path)?;
         match Self::open_existing(path) {
             Err(StoreError::Missing { .. }) => {
                 match create(path, now) {
@@ -64,11 +66,12 @@ impl Store {
 
     /// Opens a file that is there.
     pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
+        let path = &resolved(path)?;
         let sqlite = |e: rusqlite::Error| StoreError::of_sqlite(path, &e);
         // Nothing is written before the file is known to be ours: a connection that may write can change a file on
         // closing, even one it only looked at.
         let is_current = examine(path)?.is_none();
-        remove_copy(path);
+        tidy_up(path);
         let mut writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
         // SQLite opens what may not be written all the same, for reading.
         if writer.is_readonly("main").map_err(sqlite)? {
@@ -208,22 +211,20 @@ fn create(path: &Path, now: i64) -> Result<(), StoreError> {
     if lock.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound) {
         return Err(StoreError::NoFolder { path: path.to_owned() });
     }
-    if path.exists() {
+    // Whatever is there by now, a link too, is not replaced.
+    if std::fs::symlink_metadata(path).is_ok() {
         return Ok(());
     }
     // SQLite would play it into the fresh file, and it may be the only copy of what it holds.
     if let Some(suffix) = ["-wal", "-journal"].into_iter().find(|suffix| has_log(path, suffix)) {
         return Err(StoreError::StrayLog { path: path.to_owned(), log: with_suffix(path, suffix) });
     }
-    let beside = with_suffix(path, ".new");
     // What a crash has left of an earlier try.
-    tidy_up(&beside);
-    let made = make(&beside, now).map_err(|e| StoreError::of_sqlite(path, &e));
-    let moved = made.and_then(|()| std::fs::rename(&beside, path).map_err(|e| StoreError::of_io(path, &e)));
-    if moved.is_err() {
-        tidy_up(&beside);
-    }
-    moved
+    tidy_up_locked(path);
+    let io = |e: std::io::Error| StoreError::of_io(path, &e);
+    let beside = Beginning::of(path).map_err(io)?;
+    make(beside.path(), now).map_err(|e| StoreError::of_sqlite(path, &e))?;
+    std::fs::rename(beside.path(), path).map_err(io)
 }
 
 /// Fills a database without tables, all in one transaction. Another process may have been faster.
@@ -238,14 +239,8 @@ fn fill(path: &Path, now: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes what may be there; the error that is reported says more than a failure to tidy up would.
-fn tidy_up(beside: &Path) {
-    let _ = std::fs::remove_file(beside);
-    let _ = std::fs::remove_file(with_suffix(beside, "-journal"));
-}
-
 fn make(path: &Path, now: i64) -> rusqlite::Result<()> {
-    let mut connection = Connection::open(path)?;
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let transaction = connection.transaction()?;
     seed::create(&transaction, now)?;
     transaction.commit()?;

@@ -6,6 +6,8 @@
 //! times are handed from table to table without being read here: another app may have written them in its own way.
 
 use crate::error::{Fault, Result};
+use crate::place::Place;
+use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 /// The newest message.
@@ -18,10 +20,17 @@ pub(crate) const REMEMBERED: &str = "SELECT m.rowid FROM core_sessions s
     CROSS JOIN core_messages c ON c.message_id = m.id AND c.session_id = m.session_id
     WHERE s.session_id = ?1";
 
+/// Messages whose place is at a time between these.
+pub(crate) const BETWEEN: &str =
+    "SELECT m.rowid FROM core_messages c CROSS JOIN messages m ON m.id = c.message_id
+    WHERE c.session_id = ?1 AND c.created_at > ?2 AND c.created_at < ?3
+    ORDER BY c.session_id, c.created_at, c.place LIMIT ?4";
+
 /// Whether every message of the session is in order. Takes the same time for any length.
 pub fn is_current(connection: &Connection, session: &str) -> Result<bool> {
     let newest = row_number(connection, NEWEST, session)?;
-    Ok(newest.is_none() || newest == row_number(connection, REMEMBERED, session)?)
+    let is_ordered = newest.is_none() || newest == row_number(connection, REMEMBERED, session)?;
+    Ok(is_ordered && misplaced(connection, session, 1)?.is_empty())
 }
 
 /// Puts the messages in order that are not. Does nothing where all are.
@@ -36,6 +45,14 @@ pub(crate) fn bring_part_up_to_date(
     session: &str,
     limit: i64,
 ) -> Result<bool> {
+    // An earlier version took any time that it was given.
+    let misplaced = misplaced(transaction, session, limit)?;
+    for rowid in &misplaced {
+        place(transaction, *rowid)?;
+    }
+    if misplaced.len() as i64 >= limit {
+        return Ok(false);
+    }
     let newest = row_number(transaction, NEWEST, session)?;
     let remembered = row_number(transaction, REMEMBERED, session)?;
     if newest.is_none() || newest == remembered {
@@ -60,20 +77,43 @@ pub(crate) fn bring_part_up_to_date(
     Ok(last == newest)
 }
 
-/// Gives a message the next place of its millisecond, unless it has one there.
+/// So many messages of a session that stand at a time that no message may have; those in line are none.
+fn misplaced(connection: &Connection, session: &str, limit: i64) -> Result<Vec<i64>> {
+    let line = Value::Integer(Place::LINE.created_at);
+    // In SQLite's order every number, and every text, lies between these two.
+    let (first, last) = (Value::Real(f64::NEG_INFINITY), Value::Blob(vec![]));
+    let ranges = [
+        (first, Value::Integer(Place::EARLIEST)),
+        (Value::Integer(Place::LATEST), line.clone()),
+        (line, last),
+    ];
+    let mut query = connection.prepare_cached(BETWEEN)?;
+    let mut found: Vec<i64> = Vec::new();
+    for (after, before) in ranges {
+        let rows = query.query_map((session, after, before, limit - found.len() as i64), |row| row.get(0))?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    Ok(found)
+}
+
+/// Gives a message the next place of its millisecond, unless it has one there. A time that cannot be becomes the nearest
+/// that can.
 pub(crate) fn place(transaction: &Transaction<'_>, rowid: i64) -> Result<()> {
     transaction
         .prepare_cached(
             "INSERT INTO core_messages (session_id, created_at, message_id, place)
-             SELECT session_id, CAST(created_at AS INTEGER), id, (
+             SELECT session_id, time, id, (
                 SELECT IFNULL(MAX(c.place) + 1, 0) FROM core_messages c
-                WHERE c.session_id = m.session_id AND c.created_at = CAST(m.created_at AS INTEGER))
-             FROM messages m WHERE rowid = ?1
+                WHERE c.session_id = m.session_id AND c.created_at = m.time)
+             FROM (SELECT session_id, id, MIN(MAX(CAST(created_at AS INTEGER), ?2), ?3) time
+                FROM messages WHERE rowid = ?1) m WHERE true
              ON CONFLICT (message_id) DO UPDATE
                 SET session_id = excluded.session_id, created_at = excluded.created_at, place = excluded.place
                 WHERE (session_id, created_at) <> (excluded.session_id, excluded.created_at)",
         )?
-        .execute([rowid])?;
+        .execute((rowid, Place::EARLIEST, Place::LATEST))?;
     Ok(())
 }
 

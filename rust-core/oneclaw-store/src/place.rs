@@ -17,6 +17,11 @@ impl Place {
     /// After every message.
     pub const END: Self = Self { created_at: i64::MAX, nth: i64::MAX };
 
+    /// The times that messages may have: the years 1 to 9999. Another app, or a transcript, may say anything.
+    pub const EARLIEST: i64 = -62_135_596_800_000;
+    /// The latest of them.
+    pub const LATEST: i64 = 253_402_300_799_999;
+
     /// Where those begin that wait for their turn: after every message that has one.
     pub const LINE: Self = Self { created_at: i64::MAX / 2, nth: 0 };
 
@@ -28,6 +33,11 @@ impl Place {
     /// The first place of a millisecond.
     pub fn at(created_at: i64) -> Self {
         Self { created_at, nth: 0 }
+    }
+
+    /// The nearest time that a message may have.
+    pub(crate) fn bounded(time: i64) -> i64 {
+        time.clamp(Self::EARLIEST, Self::LATEST)
     }
 
     /// The place right after this one.

@@ -7,7 +7,7 @@ use rusqlite::Transaction;
 /// Room's tables in the newest version.
 pub(crate) const ROOM: &str = include_str!("../sql/room_v2.sql");
 /// Android's own framework keeps the locale here, and makes the table where it is missing.
-const ANDROID: &str = "CREATE TABLE IF NOT EXISTS android_metadata (locale TEXT);
+pub(crate) const ANDROID: &str = "CREATE TABLE IF NOT EXISTS android_metadata (locale TEXT);
     INSERT INTO android_metadata SELECT 'en_US' WHERE NOT EXISTS (SELECT 1 FROM android_metadata);";
 
 const PROVIDERS: [(ProviderKind, &str, &str, &str, &str); 3] = [

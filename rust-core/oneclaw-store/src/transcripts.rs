@@ -20,7 +20,8 @@ pub fn import(transaction: &Transaction<'_>, transcript: &Transcript, session: &
         messages::append(transaction, session, &Row { id, ..row.clone() }, State::Whole)?;
     }
     let SessionHeader { compacted_summary, compact_boundary_timestamp, .. } = &transcript.session;
-    epochs::mirror(transaction, session, compacted_summary.as_deref().zip(*compact_boundary_timestamp), now)
+    let boundary = compact_boundary_timestamp.map(Place::bounded);
+    epochs::mirror(transaction, session, compacted_summary.as_deref().zip(boundary), now)
 }
 
 /// What a session's transcript begins with.

@@ -4,11 +4,21 @@
 
 use crate::error::{Fault, Result};
 use rusqlite::Transaction;
+use rusqlite::config::DbConfig;
 use std::ops::Range;
 
 /// Clears whatever holds no row: free pages, and the free parts of all others. Reads the whole file, and writes the pages
 /// that need it.
 pub(crate) fn clear_free_space(transaction: &Transaction<'_>) -> Result<()> {
+    // Pages cannot be written where SQLite defends itself against those who write them.
+    let defend = |on| transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, on);
+    defend(false)?;
+    let cleared = clear_pages(transaction);
+    defend(true)?;
+    cleared
+}
+
+fn clear_pages(transaction: &Transaction<'_>) -> Result<()> {
     let mut used = transaction
         .prepare(
             "SELECT pageno, pagetype = 'overflow', unused FROM dbstat WHERE pagetype <> 'overflow' OR unused > 0",

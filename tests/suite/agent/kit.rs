@@ -258,6 +258,11 @@ impl House {
         said(&events)
     }
 
+    /// The same file in another process, as far as the file is concerned.
+    pub async fn another_process(&self) -> Agent {
+        self.setup.open(&self.folder).await
+    }
+
     /// Compacts by hand.
     pub async fn compact(&self, focus: Option<&str>) -> Vec<Event> {
         all(self.agent.compact(&self.session, focus.map(str::to_owned)).await.unwrap()).await

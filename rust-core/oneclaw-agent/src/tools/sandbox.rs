@@ -112,7 +112,7 @@ impl Sandbox {
         if !go() {
             return Err(Trouble::Cancelled);
         }
-        fs::create_dir_all(&self.root)?;
+        private_folders().recursive(true).create(&self.root)?;
         let mut dir = Dir::root(&self.root)?;
         for folder in folders {
             dir = dir.child_or_new(folder)?;
@@ -235,7 +235,7 @@ impl Dir {
 
     fn child_or_new(&self, name: &str) -> Result<Self, Trouble> {
         match self.child(name) {
-            Err(Trouble::Missing) => match DirBuilder::new().create(self.at(name)) {
+            Err(Trouble::Missing) => match private_folders().create(self.at(name)) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
                 _ => self.child(name),
             },
@@ -263,6 +263,14 @@ impl Dir {
     }
 }
 
+/// Makes folders that only this user gets into.
+fn private_folders() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
 fn ordinary(kind: FileType) -> Result<(), Trouble> {
     match kind {
         kind if kind.is_symlink() => Err(Trouble::Link),
@@ -285,8 +293,17 @@ impl Temporary {
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = dir.at(&format!(".oneclaw-{}-{count}.tmp", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Self { file, path, is_in_place: false }),
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            match options.open(&path) {
+                Ok(file) => {
+                    // Whatever this process takes away from the permissions of new files. Some file systems have none to set.
+                    #[cfg(unix)]
+                    let _ = file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
+                    return Ok(Self { file, path, is_in_place: false });
+                }
                 // Left by a process of the same number that was killed.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
@@ -481,8 +498,15 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn permissions_stay() {
+        fn what_is_made_is_for_this_user_only_and_permissions_stay() {
             let place = Place::new("mode");
+            let sandbox = Sandbox::new(place.path("in/made/for/it"));
+            write(&sandbox, "a/b/x", "new").unwrap();
+            let mode = |path: &str| fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777;
+            let folders =
+                ["in/made", "in/made/for", "in/made/for/it", "in/made/for/it/a", "in/made/for/it/a/b"];
+            assert_eq!(folders.map(mode), [0o700; 5]);
+            assert_eq!(mode("in/made/for/it/a/b/x"), 0o600);
             let sandbox = place.sandbox();
             write(&sandbox, "x", "old").unwrap();
             fs::set_permissions(place.path("in/x"), fs::Permissions::from_mode(0o640)).unwrap();

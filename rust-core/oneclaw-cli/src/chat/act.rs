@@ -265,7 +265,7 @@ impl Chat {
                 let mark = if s.id == own { '*' } else { ' ' };
                 let title = one_line(&s.title, 40);
                 let count = text::counted(s.message_count, "message", "messages");
-                let ago = text::ago(now() - s.updated_at);
+                let ago = text::ago(now().saturating_sub(s.updated_at));
                 screen.line(
                     &format!("{mark} {}  {title} · {count} · {ago}", one_line(&s.id, 64)),
                     Style::Plain,

@@ -2,23 +2,22 @@
 //! each time it is asked.
 
 use super::command;
+use super::history::{History, MOST_LINES};
+use super::text::harmless;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
-use rustyline::history::FileHistory;
+use rustyline::history::{History as _, MemHistory};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Editor, Helper};
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
-use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const PROMPT: &str = "› ";
-/// So many lines are remembered.
-const MOST_REMEMBERED: usize = 1_000;
 /// The longest line that is read; more cannot be sent anyway.
 const MOST_BYTES: u64 = 33 * 1_024 * 1_024;
 
@@ -43,10 +42,10 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Typed lines, remembered in that file.
-    pub fn typed(history: PathBuf, has_colours: bool) -> io::Result<Self> {
+    /// Typed lines, remembered there.
+    pub fn typed(history: Option<History>, has_colours: bool) -> io::Result<Self> {
         Self::start(move |asked, answers| {
-            if let Err(error) = type_lines(&asked, &answers, &history, has_colours) {
+            if let Err(error) = type_lines(&asked, &answers, history.as_ref(), has_colours) {
                 let _ = answers.send(Input::Bad(format!("The terminal cannot be read: {error}")));
                 let _ = answers.send(Input::End);
             }
@@ -99,23 +98,28 @@ fn read_lines(asked: &mpsc::Receiver<()>, answers: &UnboundedSender<Input>, mut 
 fn type_lines(
     asked: &mpsc::Receiver<()>,
     answers: &UnboundedSender<Input>,
-    history: &PathBuf,
+    history: Option<&History>,
     has_colours: bool,
 ) -> rustyline::Result<()> {
-    let config = Config::builder()
-        .max_history_size(MOST_REMEMBERED)?
-        .history_ignore_dups(true)?
-        .auto_add_history(false);
-    let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config.build())?;
+    let config =
+        Config::builder().max_history_size(MOST_LINES)?.history_ignore_dups(true)?.auto_add_history(false);
+    let config = config.build();
+    let mut remembered = MemHistory::with_config(&config);
+    if let Some(history) = history {
+        for line in &history.lines {
+            remembered.add(line)?;
+        }
+        // What cannot be shortened stays as long as it is.
+        let _ = history.shorten();
+    }
+    let mut editor: Editor<Assistant, MemHistory> = Editor::with_history(config, remembered)?;
     editor.set_helper(Some(Assistant { has_colours }));
-    // There is none yet, or it is lost; both are no reason to stop.
-    let _ = editor.load_history(history);
     while asked.recv().is_ok() {
         let input = match editor.readline(PROMPT) {
             Ok(text) => {
-                if !text.trim().is_empty() && editor.add_history_entry(text.as_str())? {
-                    let _ = editor.append_history(history);
-                }
+                let is_new = !text.trim().is_empty() && editor.add_history_entry(harmless(&text).as_ref())?;
+                // A line that cannot be remembered is no reason to stop.
+                let _ = history.filter(|_| is_new).map(|history| history.add(&text));
                 // A backslash at the end of a line lets it go on.
                 Input::Line(text.replace("\\\n", "\n"))
             }

@@ -2,6 +2,7 @@
 
 mod act;
 mod command;
+mod history;
 mod lines;
 mod models;
 mod screen;
@@ -12,17 +13,18 @@ mod terminal;
 mod text;
 mod view;
 
-pub(crate) use text::harmless;
+pub(crate) use text::{harmless, steers};
 
 use crate::Failure;
 use crate::args::ChatArgs;
 use command::{Command, Line};
+use history::History;
 use lines::{Input, Lines};
 use oneclaw_agent::{ErrorCode, Event, Run, Surroundings, System, UNTITLED};
 use oneclaw_model::Effort;
 use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{self, State, Stored};
-use oneclaw_store::{Place, sessions};
+use oneclaw_store::{Place, sessions, shown};
 use screen::{Abilities, Screen, Style};
 use services::{DEMO, key_variables};
 use setup::Ready;
@@ -165,9 +167,18 @@ impl Chat {
 
     fn lines(&mut self) -> Result<Lines, Failure> {
         let lines = if self.is_typed() {
-            let mut history = self.ready.database.clone().into_os_string();
-            history.push(".history");
-            Lines::typed(history.into(), self.screen.abilities().colours)
+            let mut path = self.ready.database.clone().into_os_string();
+            path.push(".history");
+            let path = PathBuf::from(path);
+            let history = match History::read(path.clone()) {
+                Ok(history) => Some(history),
+                Err(error) => {
+                    let line = format!("{}: {error}; lines are not remembered", shown(&path));
+                    self.screen.line(&line, Style::Yellow)?;
+                    None
+                }
+            };
+            Lines::typed(history, self.screen.abilities().colours)
         } else {
             if io::stdin().is_terminal() {
                 self.screen.complain("reading standard input; end it with Ctrl-D")?;
@@ -407,7 +418,7 @@ impl Chat {
             }
         }
         if self.is_typed() {
-            let file = self.named_file.as_ref().map_or(String::new(), |f| format!("--db {} ", f.display()));
+            let file = self.named_file.as_ref().map_or(String::new(), |f| format!("--db {} ", shown(f)));
             self.screen.line(&format!("Go on with: oneclaw chat {file}--session {session}"), Style::Dim)?;
         }
         Ok(())

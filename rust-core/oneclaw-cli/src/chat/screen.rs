@@ -2,6 +2,7 @@
 //! again, a pipe has neither. What comes from outside is made harmless here.
 
 use super::text::harmless;
+use crate::json;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -104,8 +105,7 @@ impl Screen {
 
     /// A value of its own line, where JSON is wanted.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        let line = serde_json::to_string(value)?;
-        writeln!(self.out, "{line}")?;
+        writeln!(self.out, "{}", json::line(value)?)?;
         self.out.flush()
     }
 

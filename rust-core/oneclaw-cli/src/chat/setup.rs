@@ -15,7 +15,7 @@ use oneclaw_demo::DEMO_MODEL;
 use oneclaw_model::ModelLimits;
 use oneclaw_providers::Cleartext;
 use oneclaw_store::catalogue::{self, Provider};
-use oneclaw_store::{Store, StoreError, sessions};
+use oneclaw_store::{Store, StoreError, sessions, shown};
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,13 +118,21 @@ pub fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
         .create(&folder)
-        .map_err(|e| Failure::Failed(format!("{}: cannot be made: {e}", folder.display())))?;
+        .map_err(|e| Failure::Failed(format!("{}: cannot be made: {e}", shown(&folder))))?;
     Ok(folder.join(FILE))
 }
 
 fn tools(database: &Path) -> Result<Registry, Failure> {
     let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let sandbox = Arc::new(Sandbox::new(folder.join(FILES)));
+    let files = folder.join(FILES);
+    // Whoever made the folder that the file came in may have put a link there.
+    if std::fs::symlink_metadata(&files).is_ok_and(|found| found.is_symlink()) {
+        return Err(Failure::Failed(format!(
+            "{}: is a link; tools work in a folder that lies beside the file itself; remove the link, or move the file",
+            shown(&files)
+        )));
+    }
+    let sandbox = Arc::new(Sandbox::new(files));
     let http = HttpRequest::new(Guard::Public).map_err(|error| Failure::Failed(error.to_string()))?;
     let mut tools = Registry::new();
     tools.insert(Arc::new(CurrentTime::system()));
@@ -155,7 +163,7 @@ fn look_up(database: &Path, id: &str) -> Result<Option<(String, String)>, Failur
     })?;
     let session = store.read(|c| sessions::get(c, id))?;
     if session.deleted_at.is_some() {
-        return Err(Failure::Failed(format!("{}: session {id:?} was thrown away", database.display())));
+        return Err(Failure::Failed(format!("{}: session {id:?} was thrown away", shown(database))));
     }
     store.prepare(id)?;
     Ok(session.model)

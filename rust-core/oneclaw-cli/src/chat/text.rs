@@ -10,7 +10,7 @@ const CELLS: u64 = 10;
 /// A text that cannot steer the terminal: control characters become signs one can see, line breaks and tabs stay. Carriage
 /// returns are left out, and so are characters that turn the direction of writing around.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let is_fine = |c: char| !c.is_control() && !turns_around(c) || c == '\n' || c == '\t';
+    let is_fine = |c: char| !steers(c) || c == '\n' || c == '\t';
     if text.chars().all(is_fine) {
         return Cow::Borrowed(text);
     }
@@ -25,9 +25,10 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter_map(visible).collect())
 }
 
-/// Embeddings, overrides and isolates, which make text read otherwise than it is.
-fn turns_around(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a terminal may take it for something else than a sign: control characters, and embeddings, overrides and
+/// isolates, which make text read otherwise than it is.
+pub fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The start of a text on one line, at most so many characters long.

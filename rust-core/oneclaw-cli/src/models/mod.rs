@@ -6,10 +6,10 @@ mod table;
 pub use entry::Entry;
 pub use table::{Detail, lines};
 
-use crate::Failure;
 use crate::args::{ModelsArgs, ProviderName};
 use crate::chat::services::{DEMO, Demo, Environment, id_at, key_variables, needs_key};
 use crate::chat::setup;
+use crate::{Failure, json};
 use oneclaw_agent::{Agent, Config, Surroundings, System};
 use oneclaw_catalogue::{Date, Facts, Vendor, all, find};
 use oneclaw_model::{PresetModel, ProviderKind};
@@ -18,7 +18,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// `oneclaw models`
-pub fn run(args: &ModelsArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &ModelsArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let listed = match args.known {
         true => of_catalogue(args)?,
         false => of_service(args)?,
@@ -28,10 +28,8 @@ pub fn run(args: &ModelsArgs, json: bool, out: &mut impl Write) -> Result<(), Fa
         listed.into_iter().filter(|entry| entry.fits(args.filter.as_deref())).collect();
     let fitting = entries.len();
     entries.retain(|entry| args.all || !entry.switched_off);
-    if json {
-        let text = serde_json::to_string(&entries).map_err(|e| Failure::Failed(e.to_string()))?;
-        writeln!(out, "{text}")?;
-        return Ok(());
+    if is_json {
+        return json::print(out, &entries);
     }
     for line in lines(&entries, Detail::Whole) {
         writeln!(out, "{line}")?;
