@@ -222,6 +222,7 @@ fn is_final(error: &ProviderError) -> bool {
         | ProviderError::Quota { .. }
         | ProviderError::ModelNotFound { .. }
         | ProviderError::InvalidRequest { .. }
+        | ProviderError::Reported { .. }
         | ProviderError::Unsupported { .. }
         | ProviderError::TooManyBytes { .. }
         | ProviderError::OutputCap { .. } => true,
