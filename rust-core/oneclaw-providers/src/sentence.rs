@@ -286,19 +286,26 @@ pub(crate) fn output_cap(text: &str) -> Option<Option<u64>> {
     if has(text, &WINDOW) {
         return None;
     }
-    let sentence = sentences(text).find(|sentence| {
+    let is_cap = |sentence: &&str| {
         let is_other = has(sentence, &OTHERS) || has(sentence, &LEAST) || has(sentence, &NOT_TAKEN);
         let is_prompt = has(sentence, &["prompt", "input", "messages"]);
         has(sentence, &OUTPUT) && has(sentence, &AT_MOST) && !is_other && !is_prompt
-    })?;
+    };
+    let mut caps = sentences(text).filter(is_cap).map(cap).peekable();
+    caps.peek()?;
+    Some(caps.flatten().next())
+}
+
+/// The longest reply that a sentence about it names.
+fn cap(sentence: &str) -> Option<u64> {
     let all = found(sentence);
     let is_range = all.len() > 1;
     let found: Vec<Found<'_>> = all.into_iter().filter(|number| number.value >= LEAST_OUTPUT).collect();
-    Some(match found.as_slice() {
+    match found.as_slice() {
         [] => None,
         [only] => Some(only.value).filter(|_| is_range || only.is_limit()),
         several => several.iter().map(|number| number.value).min(),
-    })
+    }
 }
 
 /// The numbers of a text that is known to say that the request is too long.
@@ -509,6 +516,7 @@ mod tests {
             ("max_tokens for `llama-3.1-8b-instant` must be less than or equal to 8000", 8_000),
             ("max_completion_tokens should be in the range [1, 8192]", 8_192),
             ("maxOutputTokens of 32000 is above the limit, 8192", 8_192),
+            ("max_tokens is too large. This model supports at most 300 completion tokens.", 300),
         ] {
             assert_eq!(cap(text), Some(Some(limit)), "{text}");
         }
