@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // A fault should stop it; it talks to people.
 
 use oneclaw_model::{ProviderKind, Transcript};
-use oneclaw_store::engine::{Learnt, ModelAt};
+use oneclaw_store::engine::{Lesson, ModelAt};
 use oneclaw_store::epochs::NewEpoch;
 use oneclaw_store::queue::Queued;
 use oneclaw_store::{Place, Store, engine, epochs, messages, queue, transcripts};
@@ -68,11 +68,8 @@ fn converse(store: &Store, session: &str) {
             epochs::commit(transaction, session, &epoch, NOW)?;
             engine::set_chunk(transaction, session, "key", "part")?;
             engine::set_anchor(transaction, session, "{}")?;
-            engine::set_learnt(
-                transaction,
-                &model,
-                Learnt { factor: Some(1.5), window: Some(8_000), reports: 4, high: Some(1.6) },
-            )?;
+            let lesson = Lesson { topic: "window".into(), value: "8000".into(), heard: 4, learnt_at: NOW };
+            engine::set_lesson(transaction, &model, &lesson)?;
             queue::put(transaction, &queued)
         })
         .unwrap();

@@ -9,6 +9,7 @@ mod feat011;
 mod feat011_edges;
 mod kills;
 pub mod kit;
+mod learnt;
 mod limits;
 mod line;
 mod long;

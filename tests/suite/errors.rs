@@ -49,6 +49,10 @@ fn overloaded(detail: &str) -> ProviderError {
     ProviderError::Overloaded { detail: detail.into(), retry_after: None }
 }
 
+fn reported(detail: &str) -> ProviderError {
+    ProviderError::Reported { detail: detail.into() }
+}
+
 fn unknown_model(detail: &str) -> ProviderError {
     ProviderError::ModelNotFound { detail: detail.into() }
 }
@@ -682,9 +686,18 @@ fn errors_inside_a_stream_say_what_they_are() {
             json!({"message": "The server had an error", "type": "server_error"}),
             overloaded("The server had an error"),
         ),
-        (OpenAi, json!("it broke"), overloaded("it broke")),
+        (OpenAi, json!("it broke"), reported("it broke")),
         (OpenAi, json!({"message": "wrong", "type": "invalid_request_error"}), invalid("wrong")),
-        (OpenAi, json!({}), overloaded("error in the stream: no reason given")),
+        (OpenAi, json!({}), reported("error in the stream: no reason given")),
+        (OpenAi, json!({"message": "x", "code": "flux_error"}), reported("x")),
+        (OpenAi, json!({"code": "flux_error"}), reported("error in the stream: flux_error")),
+        (Anthropic, anthropic("flux_error", "x"), reported("x")),
+        (Gemini, gemini(0, "FLUX", "x"), reported("x")),
+        (
+            OpenAi,
+            json!({"message": "Service temporarily unavailable", "code": "flux_error"}),
+            overloaded("Service temporarily unavailable"),
+        ),
         (Gemini, gemini(503, "UNAVAILABLE", "Busy"), overloaded("Busy")),
         (Gemini, json!({"status": "RESOURCE_EXHAUSTED", "message": "Slow"}), rate_limited(None, "Slow")),
         (Gemini, json!({"status": "INVALID_ARGUMENT", "message": "wrong"}), invalid("wrong")),
@@ -732,6 +745,7 @@ fn errors_are_sentences_and_say_whether_to_try_again() {
         (quota("no"), false, "The account's quota or credit is used up: no"),
         (rate_limited(Some(1.2), "slow"), true, "The service asks to wait 2 s before the next request: slow"),
         (hopeless("big"), false, "The request alone is larger than the service's rate limit: big"),
+        (reported("odd"), false, "The service reports an error: odd"),
         (overloaded("busy"), true, "The service is overloaded or has a fault of its own: busy"),
         (network, true, "The connection to the service failed: refused"),
         (slow, true, "Nothing came for 10 s while waiting for a connection."),

@@ -516,6 +516,16 @@ async fn an_error_as_the_first_event_is_tried_again() {
     assert_eq!(server.requests().len(), 1);
 }
 
+/// What is not known is nobody's overload: the same request would most likely end the same way.
+#[tokio::test]
+async fn an_unknown_error_as_the_first_event_is_not_tried_again() {
+    for error in [r#"{"error":{"message":"Flux","code":"flux_error"}}"#, r#"{"error":"it broke"}"#] {
+        let server = Server::start(vec![Act::stream(&format!("data: {error}\n\n")), hi()]).await;
+        assert!(matches!(ask(&server).await, Err(ProviderError::Reported { .. })), "{error}");
+        assert_eq!(server.requests().len(), 1, "{error}");
+    }
+}
+
 #[tokio::test]
 async fn a_completion_is_sent_once() {
     for act in

@@ -181,7 +181,7 @@ fn a_version_1_file_is_migrated_and_keeps_every_row() {
     version_1(&path);
     let before = contents(&path);
     let bytes = fs::read(&path).unwrap();
-    let expected = Change { from: 1, to: 2, windows: 4, core_from: 0, core_to: 4 };
+    let expected = Change { from: 1, to: 2, windows: 4, core_from: 0, core_to: 5 };
     assert_eq!(examine(&path).unwrap(), expected);
     assert_eq!(fs::read(&path).unwrap(), bytes, "looking changes nothing");
 

@@ -5,7 +5,7 @@ use crate::store_kit::{append, fresh, ids, other_app, rows, user};
 use oneclaw_model::{PRESET_MODELS, ProviderKind};
 use oneclaw_store::agents::{self, Agent, GENERAL_ASSISTANT};
 use oneclaw_store::catalogue::{self, CUSTOM, Model, Provider};
-use oneclaw_store::engine::{self, Learnt, ModelAt, Notes};
+use oneclaw_store::engine::{self, Lesson, ModelAt, Notes};
 use oneclaw_store::queue::{self, Queued};
 use oneclaw_store::survey::survey;
 use oneclaw_store::{Change, Store, StoreError, examine, sessions, settings};
@@ -43,6 +43,10 @@ fn what_the_engine_notes_is_there_after_a_restart() {
     assert_eq!(store.read(|c| engine::notes(c, "s")).unwrap(), Notes { attempt: None, ..expected });
 }
 
+fn lesson(topic: &str, value: &str, learnt_at: i64) -> Lesson {
+    Lesson { topic: topic.into(), value: value.into(), heard: 3, learnt_at }
+}
+
 #[test]
 fn what_was_learnt_belongs_to_one_model_at_one_service() {
     let folder = Folder::new("learnt");
@@ -50,23 +54,37 @@ fn what_was_learnt_belongs_to_one_model_at_one_service() {
     let at =
         |kind, base_url: &str, model: &str| ModelAt { kind, base_url: base_url.into(), model: model.into() };
     let model = at(ProviderKind::OpenAi, "https://a/v1", "m");
-    let learnt = Learnt { factor: Some(1.0), window: Some(32_768), reports: 7, high: Some(1.125) };
-    let earlier = Learnt { factor: Some(1.25), window: None, reports: 2, high: None };
-    store.write(|t| engine::set_learnt(t, &model, earlier)).unwrap();
-    store.write(|t| engine::set_learnt(t, &model, learnt)).unwrap();
-    // Who learns a window only says nothing of sizes.
-    let window = Learnt { window: Some(40_000), ..Learnt::default() };
-    store.write(|t| engine::set_learnt(t, &model, window)).unwrap();
+    let second = at(ProviderKind::OpenAi, "https://a/v1", "n");
+    let window = lesson("window", "32768", NOW);
+    store
+        .write(|t| {
+            engine::set_lesson(t, &model, &lesson("window", "40000", NOW - 1))?;
+            engine::set_lesson(t, &model, &window)?;
+            engine::set_lesson(t, &model, &lesson("density", "1.5", NOW - 10))?;
+            engine::set_lesson(t, &second, &lesson("window", "8000", NOW - 5))?;
+            engine::set_listed(t, &model, "{}")
+        })
+        .unwrap();
     let store = reopened(store);
-    let found = |model: &ModelAt| store.read(|c| engine::learnt(c, model)).unwrap();
-    assert_eq!(found(&model), learnt);
-    for other in [
-        at(ProviderKind::Gemini, "https://a/v1", "m"),
-        at(ProviderKind::OpenAi, "https://b/v1", "m"),
-        at(ProviderKind::OpenAi, "https://a/v1", "n"),
-    ] {
-        assert_eq!(found(&other), Learnt::default());
+    let found = |model: &ModelAt| store.read(|c| engine::lessons(c, model)).unwrap();
+    assert_eq!(found(&model), [lesson("density", "1.5", NOW - 10), window.clone()]);
+    for other in
+        [at(ProviderKind::Gemini, "https://a/v1", "m"), at(ProviderKind::OpenAi, "https://b/v1", "m")]
+    {
+        assert_eq!(found(&other), []);
+        assert_eq!(store.read(|c| engine::listed(c, &other)).unwrap(), None);
     }
+    assert_eq!(store.read(engine::all_lessons).unwrap().len(), 3);
+    assert_eq!(store.read(engine::all_lessons).unwrap()[1], (model.clone(), window.clone()));
+    let forget = |topic: &str| store.write(|t| engine::forget_lesson(t, &model, topic)).unwrap();
+    assert!(forget("density") && !forget("density"));
+    store.write(|t| engine::forget_lessons_before(t, NOW)).unwrap();
+    assert_eq!(store.read(engine::all_lessons).unwrap(), [(model.clone(), window)]);
+    assert_eq!(
+        store.read(|c| engine::listed(c, &model)).unwrap().as_deref(),
+        Some("{}"),
+        "a list is no lesson"
+    );
 }
 
 #[test]
@@ -274,7 +292,7 @@ fn tables_of_a_newer_core_are_left_alone() {
     let path = fresh(&folder, &["s"]).path().to_owned();
     other_app(&path).execute("UPDATE core_version SET version = 7", []).unwrap();
     let expected =
-        format!("{}: has core version 7, this program knows up to 4; update the program", path.display());
+        format!("{}: has core version 7, this program knows up to 5; update the program", path.display());
     for error in
         [Store::open(&path, NOW).unwrap_err(), examine(&path).unwrap_err(), survey(&path, None).unwrap_err()]
     {
@@ -295,7 +313,8 @@ fn a_current_file_of_the_original_app_gets_the_cores_tables() {
         "core_attachments",
         "core_chunks",
         "core_queue",
-        "core_models",
+        "core_learnt",
+        "core_listed",
         "core_messages",
         "core_sessions",
         "core_epochs",
@@ -307,7 +326,7 @@ fn a_current_file_of_the_original_app_gets_the_cores_tables() {
         other_app(&path).execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     let store = Store::open_existing(&path).unwrap();
-    let expected = Change { from: 2, to: 2, windows: 0, core_from: 0, core_to: 4 };
+    let expected = Change { from: 2, to: 2, windows: 0, core_from: 0, core_to: 5 };
     assert_eq!(store.change(), Some(&expected));
     store.prepare("s").unwrap();
     assert_eq!(ids(&rows(&store, "s")), ["b", "a"]);
@@ -326,25 +345,59 @@ fn a_file_of_the_first_core_gets_what_later_ones_added() {
         .execute_batch(
             "DROP TABLE core_replaced; ALTER TABLE core_sessions DROP COLUMN provider_id;
              ALTER TABLE core_sessions DROP COLUMN model_id; ALTER TABLE core_messages DROP COLUMN trace;
-             ALTER TABLE core_models DROP COLUMN adjustments; ALTER TABLE core_models DROP COLUMN listed;
-             ALTER TABLE core_models DROP COLUMN reports; ALTER TABLE core_models DROP COLUMN high;
+             DROP TABLE core_learnt; DROP TABLE core_listed;
+             CREATE TABLE core_models (
+                 provider_type TEXT NOT NULL, base_url TEXT NOT NULL, model_id TEXT NOT NULL, factor REAL, window INTEGER,
+                 PRIMARY KEY (provider_type, base_url, model_id)) WITHOUT ROWID;
              UPDATE core_version SET version = 1;",
         )
         .unwrap();
     let store = Store::open_existing(&path).unwrap();
-    let expected = Change { from: 2, to: 2, windows: 0, core_from: 1, core_to: 4 };
+    let expected = Change { from: 2, to: 2, windows: 0, core_from: 1, core_to: 5 };
     assert_eq!(store.change(), Some(&expected));
     store.write(|t| oneclaw_store::sessions::set_model(t, "s", "p", "m")).unwrap();
     let session = store.read(|c| oneclaw_store::sessions::get(c, "s")).unwrap();
     assert_eq!(session.model, Some(("p".into(), "m".into())));
     let model = ModelAt { kind: ProviderKind::OpenAi, base_url: "https://a/v1".into(), model: "m".into() };
-    let learnt = Learnt { factor: Some(1.25), window: None, reports: 3, high: Some(1.5) };
-    store.write(|t| engine::set_learnt(t, &model, learnt)).unwrap();
-    assert_eq!(store.read(|c| engine::learnt(c, &model)).unwrap(), learnt);
+    let window = lesson("window", "8000", NOW);
+    store.write(|t| engine::set_lesson(t, &model, &window)).unwrap();
+    assert_eq!(store.read(|c| engine::lessons(c, &model)).unwrap(), [window]);
     store.write(|t| oneclaw_store::messages::take_out(t, "s", &["a".into()], NOW)).unwrap();
     assert_eq!(ids(&rows(&store, "s")), [] as [&str; 0]);
     let kept = store.read(|c| oneclaw_store::messages::taken_out(c, "s")).unwrap();
     assert_eq!(kept.len(), 1);
+    drop(store);
+    check_schema(&path, 2);
+}
+
+/// Numbers without a date, one of which may cripple a model, do not outlive the step; what services list does.
+#[test]
+fn a_file_of_the_fourth_core_forgets_what_has_no_date() {
+    let folder = Folder::new("core-4");
+    let path = fresh(&folder, &["s"]).path().to_owned();
+    other_app(&path)
+        .execute_batch(
+            "DROP TABLE core_learnt; DROP TABLE core_listed;
+             CREATE TABLE core_models (
+                 provider_type TEXT NOT NULL, base_url TEXT NOT NULL, model_id TEXT NOT NULL, factor REAL, window INTEGER,
+                 adjustments TEXT, listed TEXT, reports INTEGER, high REAL,
+                 PRIMARY KEY (provider_type, base_url, model_id)) WITHOUT ROWID;
+             INSERT INTO core_models VALUES ('OPENAI', 'https://a/v1', 'm', 3.0, 600, '{\"no_summary\":true}', '{\"window\":9}', 1, 3.0);
+             INSERT INTO core_models VALUES ('OPENAI', 'https://a/v1', 'n', 3.0, 600, NULL, NULL, 1, 3.0);
+             UPDATE core_version SET version = 4;",
+        )
+        .unwrap();
+    let store = Store::open_existing(&path).unwrap();
+    let expected = Change { from: 2, to: 2, windows: 0, core_from: 4, core_to: 5 };
+    assert_eq!(store.change(), Some(&expected));
+    let at = |model: &str| ModelAt {
+        kind: ProviderKind::OpenAi,
+        base_url: "https://a/v1".into(),
+        model: model.into(),
+    };
+    let listed = |model: &str| store.read(|c| engine::listed(c, &at(model))).unwrap();
+    assert_eq!((listed("m").as_deref(), listed("n")), (Some("{\"window\":9}"), None));
+    assert_eq!(store.read(engine::all_lessons).unwrap(), []);
     drop(store);
     check_schema(&path, 2);
 }

@@ -354,7 +354,7 @@ fn what_stands_before_an_error_of_plain_json_never_counts() {
         ["", " \r\n", "\u{feff}", "\u{feff} "].map(str::as_bytes).into_iter().chain([&b"\xef\xbb"[..]])
     {
         let body = [start, b"{\"error\":{\"message\":\"no\"}}"].concat();
-        let expected = Err(ProviderError::Overloaded { detail: "no".into(), retry_after: None });
+        let expected = Err(ProviderError::Reported { detail: "no".into() });
         assert_eq!(whole(Dialect::GenerateContent, &body).outcome, expected, "{start:?}");
         assert_eq!(decode(Dialect::GenerateContent, body.chunks(1)).outcome, expected, "{start:?}");
     }

@@ -146,10 +146,19 @@ async fn finish(
     let anchor = usage
         .filter(|_| matches!(lesson, Some(Lesson::Size(_))))
         .map(|u| Anchor::new(&plan.request, Some(&chat.target.model), u.prompt()));
-    let learnt = match lesson {
-        Some(Lesson::Size(learnt) | Lesson::SilentWindow(learnt)) => Some(learnt),
+    let prompt = match lesson {
+        Some(Lesson::Size(learnt)) => {
+            chat.target.learnt = learnt;
+            usage.map(|usage| usage.prompt())
+        }
+        Some(Lesson::SilentWindow(learnt)) => {
+            chat.target.learnt = learnt;
+            None
+        }
         Some(Lesson::Doubtful) | None => None,
     };
+    chat.target.take_success(&job.session, prompt, plan.request.max_output);
+    let lessons = chat.target.lessons();
     if draft.thought()
         && chat.target.profile.facts.is_none()
         && chat.target.profile.learnt.reasoning_room.is_none()
@@ -187,9 +196,7 @@ async fn finish(
                 messages::append(t, &session, call, State::Whole)?;
                 live::keep_measure(t, call)?;
             }
-            if let Some(learnt) = learnt {
-                engine::set_learnt(t, &at, learnt)?;
-            }
+            target::write_lessons(t, &at, lessons, now)?;
             // Nobody can compact between this look and what follows from it, in whatever process.
             let is_outdated =
                 shared.version() != version || !epochs::is_in_force(t, &session, standing.as_ref())?;
@@ -201,9 +208,7 @@ async fn finish(
             Ok(is_outdated)
         })
         .await?;
-    if let Some(learnt) = learnt {
-        chat.target.learnt = learnt;
-    }
+    chat.target.is_kept();
     if is_outdated {
         job.session.changed();
     } else if anchor.is_some() {
@@ -220,7 +225,7 @@ fn lesson(job: &Job, chat: &Chat, plan: &Plan, prompt: u64) -> Lesson {
     let at = chat.target.at();
     let mut last = lock(&job.session.last_report);
     let of_this_model = last.as_ref().filter(|last| last.at == at);
-    let lesson = lessons::of_report(chat.target.learnt, plan, prompt, of_this_model);
+    let lesson = lessons::of_report(chat.target.learnt, plan, prompt, of_this_model, job.core.now());
     let content = plan.uncalibrated;
     let report =
         lessons::compared_next(of_this_model.map(|last| last.report), Report { reported: prompt, content });

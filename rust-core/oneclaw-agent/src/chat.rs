@@ -2,7 +2,7 @@
 
 use crate::config::Offer;
 use crate::failure::Failure;
-use crate::lessons::{self, Size};
+use crate::lessons::Size;
 use crate::live::Live;
 use crate::offered;
 use crate::session::Job;
@@ -11,9 +11,11 @@ use oneclaw_context::plan::Summaries;
 use oneclaw_context::{Fixed, Inputs, Moment, Plan, Policy, look, plan};
 use oneclaw_model::ToolSpec;
 use oneclaw_providers::Adjustments;
-use oneclaw_store::engine::{self, Learnt};
 use oneclaw_store::{Fault, agents, sessions};
 use std::sync::Arc;
+
+/// The longest reply that is asked for where nobody says how long replies may be. All models in use give this much.
+const UNTOLD_REPLY: u64 = 8_192;
 
 /// The circumstances of a turn.
 #[derive(Debug, Clone)]
@@ -107,10 +109,15 @@ impl Chat {
         )))
     }
 
-    /// Of a model whose window is unknown, at least the longest reply may be known.
+    /// Of a model whose window is unknown, at least the longest reply may be known; of one whose longest reply is unknown, less
+    /// is asked for than room was kept for: services refuse a request for more than the model gives.
     fn within_longest_reply(&self, mut plan: Plan) -> Plan {
         let longest = self.target.limits().max_output.map(|tokens| tokens.min(self.policy.output_cap));
-        plan.request.max_output = plan.request.max_output.or(longest);
+        let untold = if self.target.is_known_to_reason() { u64::MAX } else { UNTOLD_REPLY };
+        plan.request.max_output = match (plan.request.max_output, longest) {
+            (Some(asked), None) => Some(asked.min(untold)),
+            (asked, longest) => asked.or(longest),
+        };
         plan
     }
 
@@ -123,28 +130,29 @@ impl Chat {
         limit: Option<u64>,
         requested: Option<u64>,
     ) -> Result<bool, Failure> {
-        let (window, size) = (self.target.limits().window, Size::of_plan(plan));
-        if lessons::is_doubtful_refusal(window, size, limit) {
+        if !self.target.take_refusal(&job.session, Size::of_plan(plan), limit, requested) {
             return Ok(false);
         }
-        let learnt = lessons::of_refusal(self.target.learnt, window, size, limit, requested);
-        let here = lessons::window_of_refusal(self.target.learnt, window, size, limit, requested);
         log::warn!(
-            "{} refused a request of about {} tokens; window {:?}, factor {:?} from now on",
+            "{} refused a request of about {} tokens; window {:?}, factor {} from now on",
             self.target.model,
             plan.request_estimate.expected,
-            learnt.window,
-            learnt.factor,
+            self.target.limits().window,
+            self.target.calibration().factor(),
         );
-        if let Some(window) = here {
-            self.target.refuse_above(&job.session, window);
-        }
-        if lessons::is_far_below(window, here) {
-            // Until it is heard again it counts in this conversation only.
-            return Ok(true);
-        }
-        self.learn(job, learnt).await?;
+        target::keep_lessons(&job.core, &mut self.target).await?;
         Ok(true)
+    }
+
+    /// Asks for shorter replies after a refusal of one that would have been too long, and says whether that changes anything. The
+    /// file learns of it when that has helped.
+    pub fn learn_cap(&mut self, job: &Job, plan: &Plan, limit: Option<u64>) -> bool {
+        let is_news = self.target.take_cap(&job.session, plan.request.max_output, limit);
+        if is_news {
+            let most = self.target.limits().max_output;
+            log::warn!("{} gives no longer replies than {most:?} tokens", self.target.model);
+        }
+        is_news
     }
 
     /// Speaks to the model in the way that a refusal taught, and says whether it taught anything.
@@ -154,13 +162,6 @@ impl Chat {
         self.target.adjust(&job.session, adjustments);
         self.leave_out_tools();
         true
-    }
-
-    /// Keeps what was learnt about the model.
-    pub async fn learn(&mut self, job: &Job, learnt: Learnt) -> Result<(), Failure> {
-        self.target.learnt = learnt;
-        let at = self.target.at();
-        job.core.write(move |t| engine::set_learnt(t, &at, learnt)).await
     }
 }
 

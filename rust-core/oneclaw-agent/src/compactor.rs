@@ -6,7 +6,6 @@
 use crate::chat::{Asked, Chat};
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::lessons;
 use crate::live::Live;
 use crate::send::usage_event;
 use crate::session::Job;
@@ -153,13 +152,13 @@ impl Pass<'_> {
                     Err(Unwritten::Stopped) => return self.given_up(first).await,
                     Err(Unwritten::TooLong { size, limit, requested }) => {
                         why = "the summary request was refused as too long".to_owned();
-                        let window = target.limits().window;
-                        let here = lessons::window_of_refusal(target.learnt, window, size, limit, requested);
-                        target.learnt = lessons::of_refusal(target.learnt, window, size, limit, requested);
-                        if let Some(window) = here {
-                            target.refuse_above(&self.job.session, window);
+                        if !target.take_refusal(&self.job.session, size, limit, requested) {
+                            break;
                         }
-                        self.keep_learnt(chat, &target).await?;
+                        target::keep_lessons(&self.job.core, &mut target).await?;
+                        if target.is_same_model(&chat.target) {
+                            chat.target.learn_from(&target);
+                        }
                     }
                     Err(Unwritten::Failed(reason)) => {
                         why = reason;
@@ -175,15 +174,6 @@ impl Pass<'_> {
             return Ok(Done { failure: Some(Failure::NoSummary(why)), ..Done::nothing(first.estimate) });
         }
         self.trim(chat).await
-    }
-
-    /// Keeps what a refusal taught about a writer.
-    async fn keep_learnt(&self, chat: &mut Chat, writer: &Target) -> Result<(), Failure> {
-        if writer.is_same_model(&chat.target) {
-            return chat.learn(self.job, writer.learnt).await;
-        }
-        let (at, learnt) = (writer.at(), writer.learnt);
-        self.job.core.write(move |t| engine::set_learnt(t, &at, learnt)).await
     }
 
     async fn written(

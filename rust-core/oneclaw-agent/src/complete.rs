@@ -1,7 +1,7 @@
 //! One text from a model, such as a summary or a title: asked for with as little reasoning as the model allows, and with room
 //! for what it insists on.
 
-use crate::session::Core;
+use crate::session::{Core, Session};
 use crate::target::{self, Target};
 use oneclaw_model::Request;
 use oneclaw_providers::{Adjustments, ProviderError, Reply, StopReason};
@@ -16,6 +16,7 @@ const MORE_ROOM: std::ops::RangeInclusive<u64> = 16_384..=65_536;
 /// and that is kept, as is that reasoning needs more room than it had.
 pub(crate) async fn complete(
     core: &Arc<Core>,
+    session: &Session,
     target: &mut Target,
     request: &Request,
     upper: u64,
@@ -38,18 +39,33 @@ pub(crate) async fn complete(
                 if target.is_adjusted {
                     target::keep_adjustments(core, target).await;
                 }
+                if let Err(failure) = target::keep_lessons(core, target).await {
+                    log::warn!("what was learnt about {} is not kept: {failure}", target.model);
+                }
                 return Ok(reply);
             }
             Err(error) => {
                 core.note_failure(&error);
-                let learnt = target.profile.learnt.after_error(&error);
                 adaptations += 1;
-                match learnt.filter(|_| adaptations <= MOST_ADAPTATIONS) {
-                    Some(learnt) => target.set_adjustments(learnt),
-                    None => return Err(error),
+                if adaptations > MOST_ADAPTATIONS || !is_adapted(session, target, &error) {
+                    return Err(error);
                 }
             }
         }
+    }
+}
+
+/// Changes how the model is asked so that what it refused does not come again. `false` where nothing can be changed.
+fn is_adapted(session: &Session, target: &mut Target, error: &ProviderError) -> bool {
+    match error {
+        ProviderError::OutputCap { limit } => target.take_cap(session, None, *limit),
+        ProviderError::Unsupported { what, .. } => {
+            let adjustments = target.profile.learnt.after(what);
+            let is_news = adjustments.is_some();
+            adjustments.into_iter().for_each(|adjustments| target.set_adjustments(adjustments));
+            is_news
+        }
+        _ => false,
     }
 }
 

@@ -127,6 +127,7 @@ fn provider_code(error: &ProviderError) -> ErrorCode {
         ProviderError::RateLimited { .. }
         | ProviderError::Quota { .. }
         | ProviderError::Overloaded { .. }
+        | ProviderError::Reported { .. }
         | ProviderError::OutputCap { .. }
         | ProviderError::TooManyBytes { .. }
         | ProviderError::InvalidRequest { .. }

@@ -1,12 +1,13 @@
 //! What reports and refusals teach about a model. Pure: values in, values out.
 
+use crate::learnt::{Heard, Learnt};
 use oneclaw_context::estimate::calibration::LEAST_TEACHING;
-use oneclaw_context::estimate::{Calibration, Cost, Tariff, text};
+use oneclaw_context::estimate::{Calibration, Cost, Estimate, Tariff, text};
 use oneclaw_context::plan::SendReason;
 use oneclaw_context::{Decision, Plan};
 use oneclaw_model::Request;
 use oneclaw_providers::classify;
-use oneclaw_store::engine::{Learnt, ModelAt};
+use oneclaw_store::engine::ModelAt;
 
 /// A window is never believed to be smaller: a service that says less says something else.
 const LEAST_WINDOW: u64 = 512;
@@ -14,21 +15,9 @@ const LEAST_WINDOW: u64 = 512;
 const LEAST_SILENT_WINDOW: u64 = 2_000;
 /// Of a request that was refused without a number, so much is believed to fit.
 const FITS_AFTER_REFUSAL: (u64, u64) = (3, 4);
-
-/// How a model counts, by what was learnt about it.
-pub(crate) fn calibration(learnt: &Learnt) -> Calibration {
-    learnt.factor.map_or_else(Calibration::default, |f| Calibration::kept(f, learnt.reports, learnt.high))
-}
-
-/// What was learnt about a model, with how it counts.
-fn with(calibration: Calibration, learnt: Learnt) -> Learnt {
-    Learnt {
-        factor: Some(calibration.factor()),
-        reports: calibration.reports(),
-        high: calibration.high(),
-        ..learnt
-    }
-}
+/// A size that a refusal names for a request is believed up to this multiple of what its content can be: no vocabulary is so
+/// much denser than all that are known.
+const BELIEVED: u64 = 4;
 
 /// What a provider said of the size of a request, beside what its content lets expect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +70,14 @@ pub(crate) enum Lesson {
     SilentWindow(Learnt),
 }
 
-/// What a report on a request teaches, after the last one of the same model.
-pub(crate) fn of_report(learnt: Learnt, plan: &Plan, reported: u64, last: Option<&Seen>) -> Lesson {
+/// What a report on a request teaches at that time, after the last one of the same model.
+pub(crate) fn of_report(
+    learnt: Learnt,
+    plan: &Plan,
+    reported: u64,
+    last: Option<&Seen>,
+    time: i64,
+) -> Lesson {
     let now = Report { reported, content: plan.uncalibrated };
     let is_short = classify::silent_overflow(reported, now.content, None)
         || last.is_some_and(|last| falls_behind(last.report, now));
@@ -91,14 +86,14 @@ pub(crate) fn of_report(learnt: Learnt, plan: &Plan, reported: u64, last: Option
             return Lesson::Size(learnt);
         }
         let upper = plan.request_estimate.upper;
-        let calibration = calibration(&learnt).after_report(reported, now.content, upper);
-        return Lesson::Size(with(calibration, learnt));
+        let calibration = learnt.calibration().after_report(reported, now.content, upper);
+        return Lesson::Size(learnt.counting(calibration, time));
     }
     match last.filter(|last| last.is_doubtful).map(|last| last.report) {
         None => Lesson::Doubtful,
         Some(last) if stands_still(last, now) => {
-            let window = reported.max(last.reported);
-            Lesson::SilentWindow(Learnt { window: Some(smaller(learnt.window, window)), ..learnt })
+            let heard = Heard { tokens: reported.max(last.reported), size: now.content, now: time };
+            Lesson::SilentWindow(Learnt { window: learnt.window.shown(heard), ..learnt })
         }
         Some(_) => Lesson::Doubtful,
     }
@@ -123,8 +118,12 @@ fn stands_still(last: Report, now: Report) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub expected: u64,
+    /// What it was taken to be at most.
+    pub upper: u64,
     /// By content, before anything that reports taught.
     pub uncalibrated: u64,
+    /// The output asked for, which services may count too.
+    pub asked: u64,
     /// The limit that only its likely size was within, where it was sent all the same.
     pub tried: Option<u64>,
 }
@@ -135,7 +134,9 @@ impl Size {
         let is_tried = matches!(plan.decision, Decision::Send(SendReason::Tried));
         Self {
             expected: plan.request_estimate.expected,
+            upper: plan.request_estimate.upper,
             uncalibrated: plan.uncalibrated,
+            asked: plan.request.max_output.unwrap_or(0),
             tried: plan.budget.filter(|_| is_tried).map(|budget| budget.most),
         }
     }
@@ -146,81 +147,108 @@ impl Size {
             request.system.iter().cloned().chain(request.messages.iter().map(|m| m.text().to_owned()));
         let cost =
             texts.map(|t| tariff.text(text::measure(&t)) + Tariff::MESSAGE).sum::<Cost>() + Tariff::REQUEST;
+        let Estimate { expected, upper } = tariff.total(cost);
         let uncalibrated = cost.expected.div_ceil(1_000);
-        Self { expected: tariff.total(cost).expected, uncalibrated, tried: None }
+        Self { expected, upper, uncalibrated, asked: request.max_output.unwrap_or(0), tried: None }
+    }
+
+    /// The size of the prompt that a service named, if the request can have it. What it named may have the output asked for in it.
+    fn believed(self, requested: u64) -> Option<u64> {
+        let upper = self.upper.max(self.uncalibrated);
+        let likely = upper.saturating_add(upper / 2);
+        let sizes = [requested, requested.saturating_sub(self.asked)];
+        let within = |most: u64| sizes.into_iter().find(|size| *size <= most);
+        within(likely).or_else(|| within(upper.saturating_mul(BELIEVED)))
     }
 }
 
-/// Whether a refusal as too long cannot be what it says: it names no number, and the request has less than a twentieth of a
-/// window that is known.
-pub(crate) fn is_doubtful_refusal(window: Option<u64>, size: Size, limit: Option<u64>) -> bool {
-    limit.is_none() && window.is_some_and(|window| size.expected < window / 20)
+/// What a refusal as too long shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Refusal {
+    /// The window.
+    Window(u64),
+    /// That estimates were too low; how the model counts at least.
+    Density(Calibration),
+    /// Nothing: it cannot be what it says.
+    Nothing,
 }
 
-/// Whether a window is far below the one that was known.
-pub(crate) fn is_far_below(known: Option<u64>, window: Option<u64>) -> bool {
-    known.zip(window).is_some_and(|(known, window)| window < known / 10)
-}
-
-/// What a refusal as too long teaches: the window, or where that is no news, that estimates were too low.
+/// What a refusal as too long shows of a model that counts in that way and is taken to have that window: a window, or where that
+/// is no news, that estimates were too low. A refusal that names no number is none where the request has less than a twentieth
+/// of a window that is known; nor is one that names a size which the request cannot have.
 pub(crate) fn of_refusal(
-    learnt: Learnt,
+    calibration: Calibration,
     window: Option<u64>,
     size: Size,
     limit: Option<u64>,
     requested: Option<u64>,
-) -> Learnt {
-    let limit = limit.filter(|limit| *limit >= LEAST_WINDOW);
-    match (limit, window) {
-        (Some(limit), known) if known.is_none_or(|known| limit < known) => {
-            Learnt { window: Some(smaller(learnt.window, limit)), ..learnt }
-        }
-        (Some(limit), _) => {
-            let actual = requested.unwrap_or(limit).max(size.expected);
-            with(calibration(&learnt).at_least(actual, size.uncalibrated), learnt)
-        }
+) -> Refusal {
+    let denser = |actual: u64| match size.uncalibrated < LEAST_TEACHING {
+        true => Refusal::Nothing,
+        false => Refusal::Density(calibration.at_least(actual, size.uncalibrated)),
+    };
+    match limit.filter(|limit| *limit >= LEAST_WINDOW) {
+        Some(limit) if window.is_none_or(|known| limit < known) => Refusal::Window(limit),
+        Some(limit) => match size.believed(requested.unwrap_or(limit)) {
+            Some(actual) => denser(actual.max(size.expected)),
+            None => Refusal::Nothing,
+        },
         // A try that failed says that the request was over the limit, and nothing against the window.
-        (None, _) if let Some(limit) = size.tried => {
-            with(calibration(&learnt).at_least(limit.saturating_add(1), size.uncalibrated), learnt)
-        }
-        (None, _) => {
+        None if let Some(tried) = size.tried => denser(tried.saturating_add(1)),
+        None if window.is_some_and(|window| size.expected < window / 20) => Refusal::Nothing,
+        None => {
             let (part, whole) = FITS_AFTER_REFUSAL;
-            let fits = size.expected / whole * part;
-            Learnt { window: Some(smaller(learnt.window, fits.max(LEAST_WINDOW))), ..learnt }
+            Refusal::Window((size.expected / whole * part).max(LEAST_WINDOW))
         }
     }
-}
-
-/// The window that a refusal itself shows, whatever was learnt before.
-pub(crate) fn window_of_refusal(
-    learnt: Learnt,
-    window: Option<u64>,
-    size: Size,
-    limit: Option<u64>,
-    requested: Option<u64>,
-) -> Option<u64> {
-    of_refusal(Learnt { window: None, ..learnt }, window, size, limit, requested).window
-}
-
-fn smaller(known: Option<u64>, new: u64) -> u64 {
-    known.map_or(new, |known| known.min(new))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SIZE: Size = Size { expected: 10_000, uncalibrated: 8_000, tried: None };
+    const SIZE: Size =
+        Size { expected: 10_000, upper: 12_000, uncalibrated: 8_000, asked: 1_000, tried: None };
+
+    fn shown(size: Size, window: Option<u64>, limit: Option<u64>, requested: Option<u64>) -> Refusal {
+        of_refusal(Calibration::default(), window, size, limit, requested)
+    }
+
+    fn factor(refusal: Refusal) -> Option<f64> {
+        match refusal {
+            Refusal::Density(calibration) => Some(calibration.factor()),
+            Refusal::Window(_) | Refusal::Nothing => None,
+        }
+    }
 
     #[test]
-    fn a_refusal_teaches_the_window_or_that_estimates_were_too_low() {
-        let learnt = |window, limit, requested| of_refusal(Learnt::default(), window, SIZE, limit, requested);
-        assert_eq!(learnt(Some(32_000), Some(9_000), None).window, Some(9_000));
-        assert_eq!(learnt(None, None, None).window, Some(7_500));
-        let known = learnt(Some(9_000), Some(9_000), Some(12_000));
-        assert_eq!((known.window, known.factor), (None, Some(1.5)));
+    fn a_refusal_shows_the_window_or_that_estimates_were_too_low() {
+        assert_eq!(shown(SIZE, Some(32_000), Some(9_000), None), Refusal::Window(9_000));
+        assert_eq!(shown(SIZE, None, None, None), Refusal::Window(7_500));
+        assert_eq!(factor(shown(SIZE, Some(9_000), Some(9_000), Some(12_000))), Some(1.5));
         // What is no size of a window is not taken for one.
-        assert_eq!(learnt(Some(32_000), Some(100), None).window, Some(7_500));
+        assert_eq!(shown(SIZE, Some(32_000), Some(100), None), Refusal::Window(7_500));
+        let tried = Size { tried: Some(11_999), ..SIZE };
+        assert_eq!(factor(shown(tried, Some(16_000), None, None)), Some(1.5));
+    }
+
+    /// Found with a service that named 213,462 tokens for a greeting: the model was taken for three times as dense for good.
+    #[test]
+    fn a_size_that_the_request_cannot_have_shows_nothing() {
+        let small = Size { expected: 300, upper: 400, uncalibrated: 290, asked: 1_000, tried: None };
+        assert_eq!(shown(small, Some(200_000), Some(200_000), Some(213_462)), Refusal::Nothing);
+        assert_eq!(shown(small, Some(200_000), Some(200_000), None), Refusal::Nothing);
+        assert_eq!(shown(small, Some(200_000), None, None), Refusal::Nothing);
+        assert_eq!(shown(small, Some(200_000), Some(200_000), Some(u64::MAX)), Refusal::Nothing);
+        // The output asked for may be counted too.
+        let asked = Size { asked: 32_000, ..SIZE };
+        assert_eq!(factor(shown(asked, Some(40_000), Some(40_000), Some(42_000))), Some(1.25));
+        assert_eq!(
+            factor(shown(Size { asked: 60_000, ..SIZE }, Some(64_000), Some(64_000), Some(70_400))),
+            Some(1.3)
+        );
+        // A vocabulary that is three times as dense is believed.
+        assert_eq!(factor(shown(SIZE, Some(24_000), Some(24_000), Some(25_000))), Some(3.0));
     }
 
     #[test]

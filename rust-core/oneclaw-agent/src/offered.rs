@@ -2,9 +2,10 @@
 
 use crate::agent::Agent;
 use crate::chat::Chat;
+use crate::claims::{Listed, WindowSource, known_limits, window_source};
 use crate::failure::Failure;
 use crate::session::{Core, lock};
-use crate::target::{self, Listed, Target, WindowSource, known_limits, vault_key, window_source};
+use crate::target::{self, Target, vault_key};
 use oneclaw_catalogue::{Ability, Date, Facts, Prices, Vendor, find};
 use oneclaw_model::ModelLimits;
 use oneclaw_providers::{Endpoint, ListedModel, ProviderError};
@@ -77,15 +78,15 @@ impl Agent {
         let too_slow = || ProviderError::Timeout { what: MODELS, after: LISTING, retry_after: None };
         let listed = listing.map_err(|_| too_slow())??;
         keep(&self.0, &endpoint, &listed).await?;
-        let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
-        self.0.read(move |c| offered(c, &catalogue::provider(c, &id)?, listed, today)).await
+        let (id, now) = (provider_id.to_owned(), self.now());
+        self.0.read(move |c| offered(c, &catalogue::provider(c, &id)?, listed, now)).await
     }
 
     /// The models of a service that the file holds, without asking the service.
     pub async fn known_models(&self, provider_id: &str) -> Result<Vec<Offered>, Failure> {
         self.check_open()?;
-        let (id, today) = (provider_id.to_owned(), Date::of_millis(self.now()));
-        self.0.read(move |c| known(c, &catalogue::provider(c, &id)?, today)).await
+        let (id, now) = (provider_id.to_owned(), self.now());
+        self.0.read(move |c| known(c, &catalogue::provider(c, &id)?, now)).await
     }
 
     /// Asks the service of a session's model what it holds where nobody knows, as the next message would.
@@ -104,31 +105,31 @@ impl Agent {
         if self.0.limits_of(provider_id, model).window.is_some() {
             return Ok(Some(WindowSource::User));
         }
-        let (id, model) = (provider_id.to_owned(), model.to_owned());
-        self.0.read(move |c| window_source(c, &catalogue::provider(c, &id)?, &model)).await
+        let (id, model, now) = (provider_id.to_owned(), model.to_owned(), self.now());
+        self.0.read(move |c| window_source(c, &catalogue::provider(c, &id)?, &model, now)).await
     }
 }
 
-/// The models of a service that the file holds, with what is known of them on a day.
+/// The models of a service that the file holds, with what is known of them at that time, in milliseconds since 1970.
 pub fn known(
     connection: &Connection,
     provider: &catalogue::Provider,
-    today: Date,
+    now: i64,
 ) -> oneclaw_store::Result<Vec<Offered>> {
     let models = catalogue::models(connection, &provider.id)?.into_iter();
     let listed = models.map(|model| ListedModel { name: model.display_name, ..ListedModel::new(model.id) });
-    offered(connection, provider, listed.collect(), today)
+    offered(connection, provider, listed.collect(), now)
 }
 
 fn offered(
     connection: &Connection,
     provider: &catalogue::Provider,
     listed: Vec<ListedModel>,
-    today: Date,
+    now: i64,
 ) -> oneclaw_store::Result<Vec<Offered>> {
-    let vendor = Vendor::of(provider.kind, &provider.base_url);
+    let (vendor, today) = (Vendor::of(provider.kind, &provider.base_url), Date::of_millis(now));
     let one = |model: ListedModel| {
-        let limits = known_limits(connection, provider, &model.id)?;
+        let limits = known_limits(connection, provider, &model.id, now)?;
         let facts = find(vendor, &model.id);
         Ok(Offered::new(model, limits, facts, today))
     };

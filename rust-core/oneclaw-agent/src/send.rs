@@ -171,11 +171,16 @@ async fn reply(
             }
             Answer::NotTaken(error) => {
                 let is_replay = matches!(error, ProviderError::Unsupported { what: Unsupported::Replay, .. });
-                let is_news = if is_replay {
-                    job.session.refuses_reasoning.store(true, Ordering::SeqCst);
-                    live.forget_reasoning(job).await?
-                } else {
-                    chat.adapt(job, chat.target.profile.learnt.after_error(&error))
+                let is_news = match &error {
+                    _ if is_replay => {
+                        job.session.refuses_reasoning.store(true, Ordering::SeqCst);
+                        live.forget_reasoning(job).await?
+                    }
+                    ProviderError::OutputCap { limit } => chat.learn_cap(job, &plan, *limit),
+                    ProviderError::Unsupported { what, .. } => {
+                        chat.adapt(job, chat.target.profile.learnt.after(what))
+                    }
+                    _ => false,
                 };
                 (is_news, error)
             }
@@ -223,6 +228,8 @@ async fn ready(
         }
         match &plan.decision {
             Decision::Send(_) => return sendable(job, chat, live, plan).await,
+            // What was learnt alone declines nothing: it is tested first.
+            Decision::Irreducible { .. } if may_count && chat.target.test_window() => continue,
             Decision::Irreducible { culprit, over, limit } => {
                 return Err(Failure::Irreducible { culprit: *culprit, over: *over, limit: *limit });
             }

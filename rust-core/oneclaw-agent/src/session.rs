@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::failure::Failure;
 use crate::ports::{KeyVault, Surroundings, new_id};
 use crate::stop::{Stop, Why};
+use crate::target::Refused;
 use crate::tools::Registry;
 use oneclaw_context::Policy;
 use oneclaw_model::{Effort, ModelLimits};
@@ -138,8 +139,8 @@ pub(crate) struct Session {
     at_work: Mutex<Vec<Stop>>,
     /// The last report on the size of a request.
     pub last_report: Mutex<Option<crate::lessons::Seen>>,
-    /// The windows that refusals of requests of this conversation showed.
-    pub refused: Mutex<HashMap<ModelAt, u64>>,
+    /// What refusals of requests of this conversation showed of limits.
+    pub refused: Mutex<HashMap<ModelAt, Refused>>,
     /// How models are spoken to after refusals of requests of this conversation.
     pub adjusted: Mutex<HashMap<ModelAt, Adjustments>>,
     /// Whether a service refused reasoning that went back: none goes back any more.

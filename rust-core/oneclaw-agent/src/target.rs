@@ -1,19 +1,19 @@
 //! Which model is asked, where, with which key, in which manner and within which limits. Asks the file, the catalogue and the
 //! key vault, decides nothing about a conversation.
 
+use crate::claims::{Claims, Listed};
 use crate::failure::Failure;
-use crate::lessons;
+use crate::learnt::{Heard, KEPT_FOR, Learnt, Limit, Of, Topic};
+use crate::lessons::{self, Refusal, Size};
 use crate::ports::KeyVault;
 use crate::session::{Core, Session, lock};
-use crate::user_limits::{user_max_output, user_window};
 use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
-use oneclaw_model::{Dialect, ModelId, ModelLimits, PresetModel, Replay};
-use oneclaw_providers::{Adjustments, Endpoint, ListedModel, Profile};
-use oneclaw_store::engine::{Learnt, ModelAt};
-use oneclaw_store::{Connection, Fault, agents, catalogue, engine, sessions};
-use serde::{Deserialize, Serialize};
+use oneclaw_model::{Dialect, ModelId, ModelLimits, Replay};
+use oneclaw_providers::{Adjustments, DEFAULT_MAX_TOKENS, Endpoint, Profile};
+use oneclaw_store::engine::{Lesson, ModelAt};
+use oneclaw_store::{Fault, Transaction, agents, catalogue, engine, sessions};
 use std::sync::Arc;
 
 /// A model at a service, ready to be asked.
@@ -28,133 +28,165 @@ pub(crate) struct Target {
     claims: Claims,
     /// What reports and refusals taught.
     pub learnt: Learnt,
-    /// What a service said in a refusal to this conversation. It counts here and now, whatever else is said.
-    pub refused: Option<u64>,
+    /// The same as the file has it.
+    in_file: Learnt,
+    /// When it was read, in milliseconds since 1970.
+    now: i64,
+    /// What the service said in refusals to this conversation. It counts here and now, whatever else is said.
+    refused: Refused,
+    /// How it counts by a refusal of this turn.
+    dense: Option<Calibration>,
+    /// Whether a request is tried as if nothing had been learnt of the window.
+    is_testing: bool,
     /// Whether it is spoken to in a way that the file does not know yet.
     pub is_adjusted: bool,
 }
 
-/// What is said of a model's limits.
-#[derive(Debug, Clone, Copy, Default)]
-struct Claims {
-    /// By the user.
-    user: ModelLimits,
-    /// By the service's list.
-    listed: ModelLimits,
-    /// By the file: what came with the app, or with the model when it was added.
-    file: ModelLimits,
-    /// By the catalogue.
-    catalogue: ModelLimits,
-}
-
-impl Claims {
-    /// What holds: the user's word goes before the service's list, that before what was learnt, that before what the file
-    /// and the catalogue say. Window and input limit belong together, so both are taken from one place.
-    fn limits(&self, learnt: Learnt) -> ModelLimits {
-        let known = |n: Option<u64>| n.filter(|n| *n > 0);
-        let size = self.size(learnt).map(|(_, size)| size).unwrap_or_default();
-        // Who names the catalogue's window means that model, with its limit on the prompt.
-        let is_as_catalogued = known(size.window).is_some() && size.window == self.catalogue.window;
-        // And what was learnt is smaller than what was believed, so the limit on the prompt holds as well.
-        let is_learnt = learnt.window.is_some() && size.window == learnt.window;
-        let input_limit = size.input_limit.or_else(|| {
-            let known = self.catalogue.input_limit.filter(|_| is_as_catalogued || is_learnt);
-            known.filter(|limit| size.window.is_none_or(|window| *limit < window))
-        });
-        ModelLimits {
-            window: known(size.window),
-            input_limit: known(input_limit),
-            max_output: self.in_order(learnt).iter().find_map(|(_, claim)| known(claim.max_output)),
-        }
-    }
-
-    /// The first who says how large the window or the prompt may be, and what they say.
-    fn size(&self, learnt: Learnt) -> Option<(WindowSource, ModelLimits)> {
-        let known = |n: Option<u64>| n.filter(|n| *n > 0);
-        let knows = |claim: &ModelLimits| known(claim.window).or(known(claim.input_limit)).is_some();
-        self.in_order(learnt).into_iter().find(|(_, claim)| knows(claim))
-    }
-
-    fn in_order(&self, learnt: Learnt) -> [(WindowSource, ModelLimits); 5] {
-        [
-            (WindowSource::User, self.user),
-            (WindowSource::Service, self.listed),
-            (WindowSource::Learnt, ModelLimits { window: learnt.window, ..ModelLimits::default() }),
-            (WindowSource::File, self.file),
-            (WindowSource::Catalogue, self.catalogue),
-        ]
-    }
-}
-
-/// Who says how large a model's window is, those who are believed first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WindowSource {
-    /// The user.
-    User,
-    /// The service's list of models.
-    Service,
-    /// A refusal of the service.
-    Learnt,
-    /// The file, since the model was added.
-    File,
-    /// The catalogue.
-    Catalogue,
-}
-
-/// What the service's list says of a model, as it is kept in the file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Listed {
+/// What refusals showed to a conversation, and what the user said of the same when they came: another word of the user's since
+/// then goes before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Refused {
     pub window: Option<u64>,
-    pub input_limit: Option<u64>,
-    pub max_output: Option<u64>,
-    pub sees: Option<bool>,
+    pub output: Option<u64>,
+    user: ModelLimits,
 }
 
-impl Listed {
-    /// What is kept of a model in a list.
-    pub fn of(model: &ListedModel) -> Self {
-        Self {
-            window: model.window,
-            input_limit: model.input_limit,
-            max_output: model.max_output,
-            sees: model.sees,
-        }
-    }
-
-    fn limits(self) -> ModelLimits {
-        ModelLimits { window: self.window, input_limit: self.input_limit, max_output: self.max_output }
-    }
-}
+/// A shorter reply is not believed to be the longest a model gives: a service that says so says something else.
+const LEAST_OUTPUT_CAP: u64 = 256;
 
 impl Target {
     /// What the model can hold, as far as it is known.
     pub fn limits(&self) -> ModelLimits {
-        let mut limits = self.claims.limits(self.learnt);
-        if let Some(refused) = self.refused
+        let mut limits = match self.is_testing {
+            true => self.claims.unlearnt(),
+            false => self.claims.limits(self.claims.learnt(&self.learnt, self.now)),
+        };
+        if let Some(refused) = self.refused.window.filter(|_| !self.is_testing)
             && limits.window.or(limits.input_limit).is_none_or(|known| refused < known)
         {
             let input_limit = limits.input_limit.filter(|limit| *limit < refused);
             limits = ModelLimits { window: Some(refused), input_limit, ..limits };
         }
-        let longest = [limits.max_output, self.profile.learnt.max_output].into_iter().flatten().min();
+        let longest = [limits.max_output, self.refused.output].into_iter().flatten().min();
         ModelLimits { max_output: longest, ..limits }
     }
 
     /// Heeds what earlier refusals taught this conversation.
     pub fn heed_refusals(&mut self, session: &Session) {
-        self.refused = lock(&session.refused).get(&self.at()).copied();
+        let refused = lock(&session.refused).get(&self.at()).copied().unwrap_or_default();
+        let is_same = |word: fn(&ModelLimits) -> Option<u64>| word(&refused.user) == word(&self.claims.user);
+        self.refused = Refused {
+            window: refused.window.filter(|_| is_same(|limits| limits.window)),
+            output: refused.output.filter(|_| is_same(|limits| limits.max_output)),
+            user: refused.user,
+        };
         if let Some(adjusted) = lock(&session.adjusted).get(&self.at()) {
             self.profile.learnt = adjusted.clone();
         }
     }
 
-    /// Takes a window for the real one in this conversation, also where the user or the service's list says otherwise: else the
+    /// Lets what a refusal showed count in this conversation, also where the user or the service's list says otherwise: else the
     /// request would be refused again.
-    pub fn refuse_above(&mut self, session: &Session, window: u64) {
-        lock(&session.refused).insert(self.at(), window);
-        self.refused = Some(window);
+    fn refuse(&mut self, session: &Session, window: Option<u64>, output: Option<u64>) {
+        self.refused = Refused { window, output, user: self.claims.user };
+        lock(&session.refused).insert(self.at(), self.refused);
+    }
+
+    /// Learns from a refusal of a request as too long. Says whether it showed anything that changes the next one.
+    pub fn take_refusal(
+        &mut self,
+        session: &Session,
+        size: Size,
+        limit: Option<u64>,
+        requested: Option<u64>,
+    ) -> bool {
+        let window = self.limits().window;
+        let shown = lessons::of_refusal(self.calibration(), window, size, limit, requested);
+        // What was tried was refused: what had been learnt holds.
+        let was_test = std::mem::take(&mut self.is_testing);
+        let hear = |target: &mut Self, tokens| {
+            let heard = Heard { tokens, size: size.expected, now: target.now };
+            target.learnt.window =
+                target.learnt.window.heard(heard, Of::Window, target.claims.unlearnt().window);
+        };
+        match shown {
+            Refusal::Nothing => was_test,
+            Refusal::Window(tokens) => {
+                hear(self, tokens);
+                self.refuse(session, Some(tokens), self.refused.output);
+                true
+            }
+            Refusal::Density(calibration) => {
+                if let Some(again) = limit.filter(|limit| self.refused.window == Some(*limit)) {
+                    hear(self, again);
+                }
+                self.dense = Some(calibration);
+                self.learnt = self.learnt.counting_at_least(calibration, self.now);
+                true
+            }
+        }
+    }
+
+    /// Learns from a refusal of a reply as too long to be asked for, where so much was asked. Says whether it showed anything.
+    /// Where the service names no number, what every model gives is asked for in this conversation.
+    pub fn take_cap(&mut self, session: &Session, asked: Option<u64>, limit: Option<u64>) -> bool {
+        let tokens = limit.unwrap_or(DEFAULT_MAX_TOKENS);
+        let before = asked.or(self.limits().max_output);
+        if tokens < LEAST_OUTPUT_CAP || before.is_some_and(|before| tokens >= before) {
+            return false;
+        }
+        if limit.is_some() {
+            let heard = Heard { tokens, size: before.unwrap_or(0), now: self.now };
+            self.learnt.output =
+                self.learnt.output.heard(heard, Of::Output, self.claims.unlearnt().max_output);
+        }
+        self.refuse(session, self.refused.window, Some(tokens));
+        true
+    }
+
+    /// What the success of a request shows: prompts and replies of that size are taken.
+    pub fn take_success(&mut self, session: &Session, prompt: Option<u64>, asked: Option<u64>) {
+        let known = self.claims.unlearnt();
+        let Refused { mut window, mut output, .. } = self.refused;
+        if let Some(prompt) = prompt {
+            window = window.filter(|refused| prompt <= *refused);
+            self.learnt.window = self.learnt.window.after_success(prompt, known.window, self.now);
+        }
+        if std::mem::take(&mut self.is_testing) {
+            (window, self.learnt.window) = (None, Limit::default());
+        }
+        if let Some(asked) = asked {
+            output = output.filter(|refused| asked <= *refused);
+            self.learnt.output = self.learnt.output.after_success(asked, known.max_output, self.now);
+        }
+        if (window, output) != (self.refused.window, self.refused.output) {
+            self.refuse(session, window, output);
+        }
+    }
+
+    /// Tries a request as if nothing had been learnt of the window. `false` where that makes no difference.
+    pub fn test_window(&mut self) -> bool {
+        let size = |limits: ModelLimits| (limits.window, limits.input_limit);
+        let learnt = size(self.limits());
+        self.is_testing = true;
+        self.is_testing = size(self.limits()) != learnt;
+        self.is_testing
+    }
+
+    /// Takes over what another one has learnt that stands for the same model.
+    pub fn learn_from(&mut self, other: &Self) {
+        (self.learnt, self.in_file) = (other.learnt, other.in_file);
+        (self.refused, self.dense) = (other.refused, other.dense);
+    }
+
+    /// What the file does not have yet.
+    pub fn lessons(&self) -> Vec<(Topic, Option<Lesson>)> {
+        self.learnt.changes(&self.in_file)
+    }
+
+    /// Says that the file has what was learnt.
+    pub fn is_kept(&mut self) {
+        self.in_file = self.learnt;
     }
 
     /// Speaks to the model in another way in this conversation. The file learns of it when that has helped.
@@ -170,7 +202,7 @@ impl Target {
     }
 
     pub fn calibration(&self) -> Calibration {
-        lessons::calibration(&self.learnt)
+        self.dense.unwrap_or(self.learnt.calibration())
     }
 
     pub fn at(&self) -> ModelAt {
@@ -188,8 +220,14 @@ impl Target {
     /// Whether anybody but the catalogue knows its window.
     pub fn is_known_beyond_catalogue(&self) -> bool {
         let Claims { user, listed, file, .. } = self.claims;
-        let learnt = ModelLimits { window: self.learnt.window.or(self.refused), ..ModelLimits::default() };
+        let window = self.learnt.window.sure.map(|number| number.tokens).or(self.refused.window);
+        let learnt = ModelLimits { window, ..ModelLimits::default() };
         [user, listed, file, learnt].iter().any(|claim| claim.window.or(claim.input_limit).is_some())
+    }
+
+    /// Whether it reasons, as far as anybody knows: its replies have to have room for that.
+    pub fn is_known_to_reason(&self) -> bool {
+        self.profile.reasoning().is_some() || self.profile.learnt.reasoning_room.is_some()
     }
 
     /// Whether it sees no pictures.
@@ -286,21 +324,18 @@ enum Chosen {
 pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -> Result<Target, Failure> {
     let (provider_id, model) = (provider_id.to_owned(), model.to_owned());
     let overrides = core.limits_of(&provider_id, &model);
-    let (vault, effort) = (core.vault.clone(), core.effort());
+    let (vault, effort, now) = (core.vault.clone(), core.effort(), core.now());
     core.blocking(move |store| {
-        let (provider, claims, learnt, notices) = store.read(|connection| {
+        let (provider, claims, lessons, listed) = store.read(|connection| {
             let provider = catalogue::provider(connection, &provider_id)?;
             let at =
                 ModelAt { kind: provider.kind, base_url: provider.base_url.clone(), model: model.clone() };
-            let notices = engine::notices(connection, &at)?;
-            let claims = claims(connection, &provider_id, &model, overrides)?;
-            Ok((provider, claims, engine::learnt(connection, &at)?, notices))
+            let claims = Claims::of_file(connection, &provider_id, &model, overrides)?;
+            Ok((provider, claims, engine::lessons(connection, &at)?, Listed::read(connection, &at)?))
         })?;
         let key = vault_key(vault.as_ref(), &provider_id)?;
         let endpoint = Endpoint { kind: provider.kind, base_url: provider.base_url, key };
-        // What cannot be read any more was written by another version; it is learnt again.
-        let adjustments: Adjustments = parsed(notices.adjustments.as_deref());
-        let listed: Listed = parsed(notices.listed.as_deref());
+        let (learnt, adjustments) = Learnt::of_lessons(&lessons, now);
         let profile = Profile { learnt: adjustments, effort, ..Profile::of(&endpoint, &model) };
         let facts = profile.facts.as_ref();
         let catalogue = facts.map(|facts| facts.limits).unwrap_or_default();
@@ -313,7 +348,11 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
             profile,
             claims: Claims { listed, catalogue, ..claims },
             learnt,
-            refused: None,
+            in_file: learnt,
+            now,
+            refused: Refused::default(),
+            dense: None,
+            is_testing: false,
             is_adjusted: false,
         })
     })
@@ -322,9 +361,15 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
 
 /// Keeps what refusals taught about how a model is spoken to. Where the file cannot be written, it is learnt again.
 pub(crate) async fn keep_adjustments(core: &Arc<Core>, target: &mut Target) {
-    let at = target.at();
-    let kept = match serde_json::to_string(&target.profile.learnt.lasting()) {
-        Ok(text) => core.write(move |t| engine::set_adjustments(t, &at, &text)).await,
+    let (at, now) = (target.at(), core.now());
+    let lasting = target.profile.learnt.lasting();
+    let kept = match serde_json::to_string(&lasting) {
+        Ok(value) => {
+            let is_nothing = lasting == Adjustments::default();
+            let lesson = Lesson { topic: Topic::Manner.word().to_owned(), value, heard: 1, learnt_at: now };
+            let lesson = (!is_nothing).then_some(lesson);
+            core.write(move |t| write_lessons(t, &at, vec![(Topic::Manner, lesson)], now)).await
+        }
         Err(error) => Err(Failure::Internal(error.to_string())),
     };
     match kept {
@@ -333,8 +378,31 @@ pub(crate) async fn keep_adjustments(core: &Arc<Core>, target: &mut Target) {
     }
 }
 
-fn parsed<T: serde::de::DeserializeOwned + Default>(note: Option<&str>) -> T {
-    note.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+/// Keeps what reports and refusals taught about a model's sizes.
+pub(crate) async fn keep_lessons(core: &Arc<Core>, target: &mut Target) -> Result<(), Failure> {
+    let (at, lessons, now) = (target.at(), target.lessons(), core.now());
+    if lessons.is_empty() {
+        return Ok(());
+    }
+    core.write(move |t| write_lessons(t, &at, lessons, now)).await?;
+    target.is_kept();
+    Ok(())
+}
+
+/// Writes lessons, and forgets those that are none any more, of any model those that have expired.
+pub(crate) fn write_lessons(
+    transaction: &Transaction<'_>,
+    at: &ModelAt,
+    lessons: Vec<(Topic, Option<Lesson>)>,
+    now: i64,
+) -> oneclaw_store::Result<()> {
+    if !lessons.is_empty() {
+        engine::forget_lessons_before(transaction, now.saturating_sub(KEPT_FOR))?;
+    }
+    lessons.into_iter().try_for_each(|(topic, lesson)| match lesson {
+        Some(lesson) => engine::set_lesson(transaction, at, &lesson),
+        None => engine::forget_lesson(transaction, at, topic.word()).map(drop),
+    })
 }
 
 pub(crate) fn vault_key(
@@ -342,64 +410,6 @@ pub(crate) fn vault_key(
     provider_id: &str,
 ) -> Result<Option<oneclaw_providers::ApiKey>, Failure> {
     vault.key(provider_id).map_err(|detail| Failure::Vault { provider: provider_id.to_owned(), detail })
-}
-
-/// What the user and the file say of a model's limits.
-fn claims(
-    connection: &Connection,
-    provider_id: &str,
-    model: &str,
-    overrides: ModelLimits,
-) -> oneclaw_store::Result<Claims> {
-    let in_file = match catalogue::model(connection, provider_id, model) {
-        Ok(listed) => listed.window,
-        Err(Fault::NoSuch { .. }) => None,
-        Err(other) => return Err(other),
-    };
-    let user = ModelLimits {
-        window: overrides.window.or(user_window(connection, provider_id, model)?),
-        input_limit: overrides.input_limit,
-        max_output: overrides.max_output.or(user_max_output(connection, provider_id, model)?),
-    };
-    let preset = PresetModel::find(model).map(|preset| preset.max_output);
-    let file = ModelLimits { window: in_file, input_limit: None, max_output: preset };
-    Ok(Claims { user, file, ..Claims::default() })
-}
-
-/// The limits of a model as they hold for a request, and as the user is shown them, without asking its service.
-pub fn known_limits(
-    connection: &Connection,
-    provider: &catalogue::Provider,
-    model: &str,
-) -> oneclaw_store::Result<ModelLimits> {
-    let (claims, learnt) = known_claims(connection, provider, model)?;
-    Ok(claims.limits(learnt))
-}
-
-/// Who says how large the window of a model is, without asking its service; `None` where nobody does.
-pub(crate) fn window_source(
-    connection: &Connection,
-    provider: &catalogue::Provider,
-    model: &str,
-) -> oneclaw_store::Result<Option<WindowSource>> {
-    let (claims, learnt) = known_claims(connection, provider, model)?;
-    Ok(claims.size(learnt).map(|(source, _)| source))
-}
-
-fn known_claims(
-    connection: &Connection,
-    provider: &catalogue::Provider,
-    model: &str,
-) -> oneclaw_store::Result<(Claims, Learnt)> {
-    let at = ModelAt { kind: provider.kind, base_url: provider.base_url.clone(), model: model.to_owned() };
-    let listed: Listed = parsed(engine::notices(connection, &at)?.listed.as_deref());
-    let facts = oneclaw_catalogue::find(Vendor::of(provider.kind, &provider.base_url), model);
-    let claims = Claims {
-        listed: listed.limits(),
-        catalogue: facts.map(|facts| facts.limits).unwrap_or_default(),
-        ..claims(connection, &provider.id, model, ModelLimits::default())?
-    };
-    Ok((claims, engine::learnt(connection, &at)?))
 }
 
 async fn first_with_key(core: &Arc<Core>) -> Result<Target, Failure> {

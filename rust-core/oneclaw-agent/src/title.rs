@@ -70,7 +70,7 @@ async fn title(core: &Arc<Core>, session: &str, target: &Target) -> Result<(), F
         max_output: Some(MOST_TOKENS),
     };
     let upper = Size::of_text(&request, &target.tariff()).expected.saturating_mul(2);
-    let asked = complete::complete(core, &mut target.clone(), &request, upper).await;
+    let asked = complete::complete(core, &core.session(session), &mut target.clone(), &request, upper).await;
     let written = asked.ok().and_then(|reply| tidy(&reply.text));
     let Some(title) = written.or_else(|| tidy(&first.content)) else { return Ok(()) };
     let id = session.to_owned();

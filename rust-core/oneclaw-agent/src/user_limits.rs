@@ -1,6 +1,6 @@
 //! What the user says of a model's limits, kept among the settings: the original schema has no columns of their own for it.
 
-use crate::target::known_limits;
+use crate::claims::known_limits;
 use oneclaw_store::{Connection, Transaction, catalogue, settings};
 
 /// The window the user has given a model.
@@ -23,19 +23,20 @@ pub fn set_user_window(
 }
 
 /// Keeps the window a user leaves in the form of a model: it is the user's own word only where it is not what was known
-/// already.
+/// already. `now` is milliseconds since 1970.
 pub fn keep_user_window(
     transaction: &Transaction<'_>,
     provider_id: &str,
     model: &str,
     window: Option<u64>,
+    now: i64,
 ) -> oneclaw_store::Result<()> {
     if user_window(transaction, provider_id, model)? == window {
         return Ok(());
     }
     set_user_window(transaction, provider_id, model, None)?;
     let provider = catalogue::provider(transaction, provider_id)?;
-    let known = known_limits(transaction, &provider, model)?.window;
+    let known = known_limits(transaction, &provider, model, now)?.window;
     set_user_window(transaction, provider_id, model, window.filter(|window| Some(*window) != known))
 }
 
@@ -45,13 +46,14 @@ pub fn keep_user_max_output(
     provider_id: &str,
     model: &str,
     max_output: Option<u64>,
+    now: i64,
 ) -> oneclaw_store::Result<()> {
     if user_max_output(transaction, provider_id, model)? == max_output {
         return Ok(());
     }
     set_max_output(transaction, provider_id, model, None)?;
     let provider = catalogue::provider(transaction, provider_id)?;
-    let known = known_limits(transaction, &provider, model)?.max_output;
+    let known = known_limits(transaction, &provider, model, now)?.max_output;
     set_max_output(transaction, provider_id, model, max_output.filter(|tokens| Some(*tokens) != known))
 }
 

@@ -3,7 +3,7 @@
 
 use crate::complete::{self, is_used_up};
 use crate::lessons::Size;
-use crate::session::{Core, Job};
+use crate::session::{Core, Job, Session};
 use crate::target::Target;
 use oneclaw_context::plan::Summarise;
 use oneclaw_context::summary::gate::{self, Finish, Rejection};
@@ -67,7 +67,7 @@ async fn last(
     let mut why = String::from("nothing was asked");
     for _ in 0..=retries {
         let Some(request) = round(&plan, answers).requests.pop() else { break };
-        let reply = match asked(&job.core, &mut target, &request).await? {
+        let reply = match asked(&job.core, &job.session, &mut target, &request).await? {
             Ok(reply) => reply,
             Err(error) => {
                 why = error.to_string();
@@ -133,7 +133,7 @@ async fn parts(
 /// A part of the history, to be summarised on its own.
 struct Part {
     core: Arc<Core>,
-    session: String,
+    session: Arc<Session>,
     target: Target,
     /// What is asked, and what is asked after an answer that was too long.
     requests: [SummaryRequest; 2],
@@ -150,7 +150,7 @@ impl Part {
     ) -> Self {
         Self {
             core: job.core.clone(),
-            session: job.session.id.clone(),
+            session: job.session.clone(),
             target: target.clone(),
             requests: [request, shorter],
             retries,
@@ -161,7 +161,7 @@ impl Part {
         let failed = |failure: crate::failure::Failure| Unwritten::Failed(failure.to_string());
         let [request, shorter] = &self.requests;
         let key = content_key(&request.request, self.target.model.as_str());
-        let (session, named) = (self.session.clone(), key.clone());
+        let (session, named) = (self.session.id.clone(), key.clone());
         let kept = self.core.read(move |c| engine::chunk(c, &session, &named)).await.map_err(failed)?;
         if let Some(text) = kept {
             return Ok(text);
@@ -169,7 +169,7 @@ impl Part {
         let mut request = request;
         let mut why = String::new();
         for _ in 0..=self.retries {
-            let reply = match asked(&self.core, &mut self.target, request).await? {
+            let reply = match asked(&self.core, &self.session, &mut self.target, request).await? {
                 Ok(reply) => reply,
                 Err(error) => {
                     why = error.to_string();
@@ -181,7 +181,7 @@ impl Part {
             };
             match gate::accept_part(&gate_reply(&reply)) {
                 Ok(text) => {
-                    let (session, text) = (self.session.clone(), text.to_owned());
+                    let (session, text) = (self.session.id.clone(), text.to_owned());
                     let kept = text.clone();
                     self.core
                         .write(move |t| engine::set_chunk(t, &session, &key, &kept))
@@ -203,10 +203,11 @@ impl Part {
 
 async fn asked(
     core: &Arc<Core>,
+    session: &Session,
     target: &mut Target,
     asked: &SummaryRequest,
 ) -> Result<Result<Reply, ProviderError>, Unwritten> {
-    match complete::complete(core, target, &asked.request, asked.upper).await {
+    match complete::complete(core, session, target, &asked.request, asked.upper).await {
         Err(ProviderError::ContextOverflow { limit, requested }) => {
             let size = Size::of_text(&asked.request, &target.tariff());
             Err(Unwritten::TooLong { size, limit, requested })
@@ -222,6 +223,7 @@ fn is_final(error: &ProviderError) -> bool {
         | ProviderError::Quota { .. }
         | ProviderError::ModelNotFound { .. }
         | ProviderError::InvalidRequest { .. }
+        | ProviderError::Reported { .. }
         | ProviderError::Unsupported { .. }
         | ProviderError::TooManyBytes { .. }
         | ProviderError::OutputCap { .. } => true,

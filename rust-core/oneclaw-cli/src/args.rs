@@ -39,7 +39,9 @@ pub enum Command {
         oneclaw models --provider anthropic opus\n  \
         oneclaw models --base-url http://localhost:11434/v1\n  \
         oneclaw models --known --provider openai --all\n  \
-        oneclaw models --provider gemini --json | jq '.[] | select(.pictures).id'\n\n\
+        oneclaw models --provider gemini --json | jq '.[] | select(.pictures).id'\n  \
+        oneclaw models --learnt\n  \
+        oneclaw models --forget gpt-4o\n\n\
         Prices are US dollars per million tokens. Keys come from the same variables as in `oneclaw chat`. What the service \
         says of windows is kept in the file, and counts in later chats.")]
     Models(ModelsArgs),
@@ -160,6 +162,12 @@ pub struct ModelsArgs {
     /// Ask nobody: list what the catalogue of this program knows of the service
     #[arg(long)]
     pub known: bool,
+    /// Ask nobody: list what refusals and reports taught about models, and when that is forgotten
+    #[arg(long, conflicts_with_all = ["known", "provider", "base_url"])]
+    pub learnt: bool,
+    /// Forget what was learnt about the models with FILTER in their name or address; about all of them with --all
+    #[arg(long, conflicts_with_all = ["known", "provider", "base_url", "learnt"])]
+    pub forget: bool,
 }
 
 /// The services there are.

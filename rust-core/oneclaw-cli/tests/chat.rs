@@ -154,7 +154,7 @@ fn commands_answer_in_text_and_in_json() {
     assert_eq!(of("pin")[1]["messages"][1]["pinned"], true);
     assert_eq!(of("model")[0]["window"], 128_000);
     assert_eq!((sessions(&output).len(), &sessions(&output)[0]["title"]), (1, &json!("Ports")));
-    assert_eq!(of("help")[0]["commands"].as_array().unwrap().len(), 16);
+    assert_eq!(of("help")[0]["commands"].as_array().unwrap().len(), 17);
     assert!(!output.stdout.contains("never sent"));
 
     let text =

@@ -392,7 +392,7 @@ fn a_file_of_the_original_app_is_shown_and_brought_up_to_date() {
     let done = json_of(&["migrate", &path, "--json"], "");
     assert_eq!(
         done,
-        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 4, "dry_run": false})
+        json!({"file": path, "from": 1, "to": 2, "windows": 4, "core_from": 0, "core_to": 5, "dry_run": false})
     );
     let again = oneclaw(&["migrate", &path], "").stdout;
     assert_eq!(again, format!("{path}: is at schema version 2, nothing to do\n"));

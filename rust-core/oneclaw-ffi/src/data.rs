@@ -1,18 +1,17 @@
 //! Lists and settings: sessions, messages, services, models, agents. Each method is one question to the file.
 
 use crate::CoreError;
-use crate::convert::{message_out, model_in, model_out, preset_name, preset_of, size_in};
+use crate::convert::{message_out, model_in, model_out, preset_name, preset_of, size, size_in};
 use crate::core::OneClaw;
 use crate::error::invalid;
 use crate::runtime::on_runtime;
 use crate::types::{
-    AgentProfile, ListedModel, MessagePage, Model, ModelRef, PolicySettings, Provider, Session, SessionPage,
-    Shelf,
+    AgentProfile, LearntEntry, ListedModel, MessagePage, Model, ModelRef, PolicySettings, Provider, Session,
+    SessionPage, Shelf,
 };
 use oneclaw_agent::{
     Preferences, keep_user_max_output, keep_user_window, known_models, set_max_output, set_user_window,
 };
-use oneclaw_catalogue::Date;
 use oneclaw_store::sessions::Cursor;
 use oneclaw_store::{Place, agents, catalogue, epochs, messages, sessions, settings};
 
@@ -169,11 +168,11 @@ impl OneClaw {
 
     /// All models of all services.
     pub async fn models(&self) -> Result<Vec<Model>, CoreError> {
-        let today = Date::of_millis(self.agent.now());
+        let now = self.agent.now();
         self.read(move |c| {
             let mut all = Vec::new();
             for provider in catalogue::providers(c)? {
-                let mut known = known_models(c, &provider, today)?.into_iter();
+                let mut known = known_models(c, &provider, now)?.into_iter();
                 for model in catalogue::models(c, &provider.id)? {
                     // Both lists are in the order of the file.
                     if let Some(known) = known.find(|known| known.id == model.id) {
@@ -196,10 +195,11 @@ impl OneClaw {
                 return Err(invalid(field, "is negative"));
             }
         }
+        let now = self.agent.now();
         self.write(move |t| {
-            keep_user_window(t, &model.provider_id, &model.id, size_in(model.window))?;
+            keep_user_window(t, &model.provider_id, &model.id, size_in(model.window), now)?;
             catalogue::save_model(t, &model_in(&model))?;
-            keep_user_max_output(t, &model.provider_id, &model.id, size_in(model.max_output))
+            keep_user_max_output(t, &model.provider_id, &model.id, size_in(model.max_output), now)
         })
         .await
     }
@@ -210,9 +210,10 @@ impl OneClaw {
         if window.is_some_and(|n| n <= 0) {
             return Err(invalid("window", "has to be positive"));
         }
+        let now = self.agent.now();
         self.write(move |t| {
             catalogue::provider(t, &model.provider_id)?;
-            keep_user_window(t, &model.provider_id, &model.model_id, size_in(window))
+            keep_user_window(t, &model.provider_id, &model.model_id, size_in(window), now)
         })
         .await
     }
@@ -237,6 +238,20 @@ impl OneClaw {
         let agent = self.agent.clone();
         let listed = on_runtime(async move { Ok(agent.models(&provider_id).await?) }).await?;
         Ok(listed.into_iter().map(Into::into).collect())
+    }
+
+    /// What was learnt about models from refusals and reports, and has not expired.
+    pub async fn learnt(&self) -> Result<Vec<LearntEntry>, CoreError> {
+        let agent = self.agent.clone();
+        let entries = on_runtime(async move { Ok(agent.learnt().await?) }).await?;
+        Ok(entries.into_iter().map(Into::into).collect())
+    }
+
+    /// Forgets some of it; says how much there was.
+    pub async fn forget_learnt(&self, entries: Vec<LearntEntry>) -> Result<i64, CoreError> {
+        let agent = self.agent.clone();
+        let entries = entries.into_iter().map(Into::into).collect();
+        on_runtime(async move { Ok(size(agent.forget_learnt(entries).await?)) }).await
     }
 
     /// All agents.
@@ -303,5 +318,76 @@ impl OneClaw {
             None => settings::remove(t, &key),
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CoreError, KeyVault, LearntTopic, OpenConfig, ProviderKind};
+    use oneclaw_store::engine::{self, Lesson, ModelAt};
+    use std::sync::Arc;
+
+    struct NoKeys;
+
+    impl KeyVault for NoKeys {
+        fn key(&self, _provider_id: String) -> Result<Option<String>, CoreError> {
+            Ok(None)
+        }
+    }
+
+    fn wait<T>(future: impl Future<Output = T>) -> T {
+        crate::runtime::runtime().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn what_was_learnt_is_seen_and_forgotten() {
+        let folder = std::env::temp_dir().join(format!("oneclaw-learnt-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let config = OpenConfig {
+            database_path: folder.join("oneclaw.db").display().to_string(),
+            files_folder: folder.join("files").display().to_string(),
+            demo: false,
+        };
+        let core = wait(OneClaw::open(config, Arc::new(NoKeys), None)).unwrap();
+        let base_url = "https://api.openai.com/v1".to_owned();
+        let at = ModelAt { kind: oneclaw_model::ProviderKind::OpenAi, base_url, model: "gpt-4o".to_owned() };
+        let now = core.agent.now();
+        let lesson = |topic: &str, value: &str, learnt_at| Lesson {
+            topic: topic.to_owned(),
+            value: value.to_owned(),
+            heard: 3,
+            learnt_at,
+        };
+        wait(core.write(move |t| {
+            engine::set_lesson(t, &at, &lesson("window", r#"{"tokens":9000,"size":9500}"#, now))?;
+            engine::set_lesson(t, &at, &lesson("density", r#"{"factor":1.25,"high":null}"#, now))?;
+            engine::set_lesson(t, &at, &lesson("output", r#"{"tokens":9000,"size":9500}"#, 0))
+        }))
+        .unwrap();
+        let entries = wait(core.learnt()).unwrap();
+        let shown: Vec<_> = entries.iter().map(|entry| (entry.topic, entry.tokens, entry.factor)).collect();
+        assert_eq!(
+            shown,
+            [(LearntTopic::Density, None, Some(1.25)), (LearntTopic::Window, Some(9_000), None)],
+            "what has expired is not shown"
+        );
+        let window = entries.last().unwrap().clone();
+        assert_eq!(
+            (window.kind, window.model_id.as_str(), window.heard),
+            (ProviderKind::OpenAi, "gpt-4o", 3)
+        );
+        assert_eq!((window.learnt_at, window.expires_at), (now, now + 30 * 24 * 60 * 60 * 1_000));
+        let known = |core: &OneClaw| {
+            let models = wait(core.models()).unwrap();
+            models.into_iter().find(|model| model.id == "gpt-4o").unwrap().window
+        };
+        assert_eq!(known(&core), Some(9_000));
+        assert_eq!(wait(core.forget_learnt(vec![window.clone()])).unwrap(), 1);
+        assert_eq!(wait(core.forget_learnt(vec![window])).unwrap(), 0);
+        assert_eq!((known(&core), wait(core.learnt()).unwrap().len()), (Some(128_000), 1));
+        wait(core.shut_down()).unwrap();
+        drop(core);
+        let _ = std::fs::remove_dir_all(&folder);
     }
 }

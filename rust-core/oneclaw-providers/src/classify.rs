@@ -5,7 +5,7 @@
 
 use crate::refusal::{self, Said};
 use crate::wording::{self, Numbers};
-use crate::{ProviderError, Unsupported, address, detail};
+use crate::{ProviderError, Unsupported, address, detail, retry, sentence};
 use oneclaw_model::{Dialect, ProviderKind};
 use serde_json::Value;
 use std::time::Duration;
@@ -188,6 +188,10 @@ impl Report {
                 let (what, after) = ("its own answer", Duration::ZERO);
                 return ProviderError::Timeout { what, after, retry_after: wait };
             }
+            // Whoever says in how many seconds to come back means it, whatever else is said.
+            429 if retry_after.is_some_and(|wait| !wait.is_zero() && wait <= retry::LONGEST_WAIT) => {
+                return ProviderError::RateLimited { retry_after, detail };
+            }
             429 => return self.too_much(&text, wait, detail),
             529 => return ProviderError::Overloaded { detail, retry_after: wait },
             _ => {}
@@ -223,12 +227,22 @@ impl Report {
         if let Some(numbers) = self.overflow(&text) {
             return ProviderError::ContextOverflow { limit: numbers.limit, requested: numbers.requested };
         }
+        let message = self.message.to_lowercase();
+        if let Some(limit) = sentence::output_cap(&message) {
+            return ProviderError::OutputCap { limit };
+        }
+        if sentence::is_too_long(&text) {
+            let Numbers { limit, requested } = sentence::numbers(&message);
+            return ProviderError::ContextOverflow { limit, requested };
+        }
         if let Some(error) = refused(&detail) {
             return error;
         }
         match status {
             Some(413) => ProviderError::TooManyBytes { detail },
-            None | Some(500..) => ProviderError::Overloaded { detail, retry_after: wait },
+            Some(500..) => ProviderError::Overloaded { detail, retry_after: wait },
+            None if has(&wording::PASSING) => ProviderError::Overloaded { detail, retry_after: wait },
+            None => ProviderError::Reported { detail },
             Some(_) if has(&wording::MODEL_ANYWHERE) || has(&wording::MODEL_GONE) => {
                 ProviderError::ModelNotFound { detail }
             }
@@ -258,7 +272,8 @@ impl Report {
     /// Too long for the window, and the numbers that say how much.
     fn overflow(&self, text: &str) -> Option<Numbers> {
         let worded = wording::first(&wording::OVERFLOW, text).or_else(|| wording::bare_overflow(text));
-        let found = worded.or_else(|| self.is_coded_overflow().then(Numbers::default))?;
+        let found = worded
+            .or_else(|| self.is_coded_overflow().then(|| sentence::numbers(&self.message.to_lowercase())))?;
         Some(Numbers {
             limit: found.limit.or(self.numbers.limit),
             requested: found.requested.or(self.numbers.requested),

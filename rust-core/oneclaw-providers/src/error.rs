@@ -36,6 +36,12 @@ pub enum ProviderError {
         /// How long the service asks to wait.
         retry_after: Option<Duration>,
     },
+    /// The service reports an error of a kind that is not known, in place of a reply.
+    #[error("The service reports an error: {detail}")]
+    Reported {
+        /// The service's words.
+        detail: String,
+    },
     /// The request does not fit into the model's window.
     #[error("{}", overflow_sentence(*limit, *requested))]
     ContextOverflow {
@@ -118,6 +124,7 @@ impl ProviderError {
             Self::Overloaded { .. } | Self::Network { .. } | Self::Timeout { .. } => true,
             Self::Auth { .. }
             | Self::Quota { .. }
+            | Self::Reported { .. }
             | Self::ContextOverflow { .. }
             | Self::OutputCap { .. }
             | Self::TooManyBytes { .. }
@@ -157,6 +164,7 @@ impl ProviderError {
             Self::Auth { detail }
             | Self::RateLimited { detail, .. }
             | Self::Quota { detail }
+            | Self::Reported { detail }
             | Self::Overloaded { detail, .. }
             | Self::TooManyBytes { detail }
             | Self::InvalidRequest { detail }

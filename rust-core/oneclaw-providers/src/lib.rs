@@ -20,6 +20,7 @@ mod reasoning;
 mod redact;
 mod refusal;
 pub mod retry;
+mod sentence;
 pub mod sse;
 mod wording;
 

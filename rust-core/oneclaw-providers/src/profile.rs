@@ -2,7 +2,7 @@
 //!
 //! Decides the dialect. What each dialect makes of the rest is decided there.
 
-use crate::{Endpoint, Mode, ProviderError, reasoning};
+use crate::{Endpoint, Mode, reasoning};
 use oneclaw_catalogue::{Ability, Facts, Reasoning, ThinkingType, Vendor, find};
 use oneclaw_model::{Dialect, Effort};
 use serde::{Deserialize, Serialize};
@@ -107,9 +107,6 @@ pub struct Adjustments {
     /// Whether it takes no tools.
     #[serde(skip_serializing_if = "is_false")]
     pub no_tools: bool,
-    /// The longest reply it takes a request for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output: Option<u64>,
     /// Output tokens that reasoning used up in a text that should have had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_room: Option<u64>,
@@ -148,25 +145,7 @@ pub enum Unsupported {
     Tools,
 }
 
-/// No model's longest reply is shorter; a service that says so says something else.
-const LEAST_OUTPUT_CAP: u64 = 256;
-
 impl Adjustments {
-    /// What is tried after an error; `None` where nothing else can be tried.
-    pub fn after_error(&self, error: &ProviderError) -> Option<Self> {
-        match error {
-            ProviderError::Unsupported { what, .. } => self.after(what),
-            ProviderError::OutputCap { limit: Some(limit) } => self.with_max_output(*limit),
-            _ => None,
-        }
-    }
-
-    /// What is tried after a longer reply was refused than the model gives; `None` where that is no news.
-    fn with_max_output(&self, limit: u64) -> Option<Self> {
-        let is_news = self.max_output.is_none_or(|known| limit < known) && limit >= LEAST_OUTPUT_CAP;
-        is_news.then(|| Self { max_output: Some(limit), ..self.clone() })
-    }
-
     /// What is tried after a refusal; `None` where it teaches nothing new, so that trying again would end the same way.
     /// [`Unsupported::Replay`] is a matter of the conversation, not of the model: the caller leaves the reasoning out.
     pub fn after(&self, refused: &Unsupported) -> Option<Self> {

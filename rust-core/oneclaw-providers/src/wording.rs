@@ -87,13 +87,16 @@ const BARE_SUBJECTS: [&str; 7] =
     ["prompt", "token", "context", "input", "request", "message", "conversation"];
 
 /// No model has a smaller window; smaller limits are limits of something else.
-const LEAST_WINDOW: u64 = 512;
+pub(crate) const LEAST_WINDOW: u64 = 512;
 
 /// Error codes and types that say the same; the number is z.ai's.
-pub(crate) const OVERFLOW_CODES: [&str; 5] = [
+pub(crate) const OVERFLOW_CODES: [&str; 8] = [
     "context_length_exceeded",
     "exceed_context_size_error",
     "context_window_exceeded",
+    "model_context_window_exceeded",
+    "context_exceeded",
+    "context_overflow",
     "ContextWindowExceededError",
     "1261",
 ];
@@ -193,6 +196,26 @@ pub(crate) const RATE_TOO_SMALL: [&str; 5] = [
     "exceeds the limit of {limit} tokens / min",
     "exceeds the limit of {limit} tokens/min",
     "must be reduced in order to run",
+];
+
+/// Faults that pass, of which only the words tell: in a stream there is no status.
+pub(crate) const PASSING: [&str; 16] = [
+    "overloaded",
+    "over capacity",
+    "at capacity",
+    "no capacity",
+    "unavailable",
+    "try again",
+    "retry your request",
+    "internal server error",
+    "internal error",
+    "the server had an error",
+    "server_error",
+    "api_error",
+    "bad gateway",
+    "timed out",
+    "timeout",
+    "connection reset",
 ];
 
 /// Keys that do not work, where the status does not say so.
@@ -394,7 +417,7 @@ fn bytes(text: &str) -> Option<&str> {
 }
 
 /// A number at the start of a text, with commas or underscores between its digits, and what follows it.
-fn number(text: &str) -> Option<(u64, &str)> {
+pub(crate) fn number(text: &str) -> Option<(u64, &str)> {
     let is_part = |c: char| c.is_ascii_digit() || c == ',' || c == '_';
     let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
     let digits = text.get(..end)?.trim_end_matches([',', '_']);

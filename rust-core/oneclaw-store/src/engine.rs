@@ -1,11 +1,10 @@
 //! What the engine has learnt, in its own words: notes on a session, summaries of parts, and what a model at a service
 //! turned out to be.
 
-use crate::columns::{count, name, text};
+use crate::columns::{name, provider_kind, required, text, time, total};
 use crate::error::Result;
 use oneclaw_model::ProviderKind;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
 /// The engine's notes on a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,95 +80,104 @@ pub struct ModelAt {
     pub model: String,
 }
 
-/// What reports and refusals taught about a model.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Learnt {
-    /// How much larger real sizes are than estimated ones, on average.
-    pub factor: Option<f64>,
-    /// How many reports have agreed about that.
-    pub reports: u64,
-    /// How much larger they are at most, of late.
-    pub high: Option<f64>,
-    /// The window it really has.
-    pub window: Option<u64>,
-}
-
-/// What is known of a model at a service beside its size, in the words of those who know it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Notices {
-    /// What refusals taught about how it is spoken to.
-    pub adjustments: Option<String>,
-    /// What the service's list says of it.
-    pub listed: Option<String>,
-}
-
-/// What is known of a model beside its size.
-pub fn notices(connection: &Connection, model: &ModelAt) -> Result<Notices> {
-    let mut query = connection.prepare_cached(
-        "SELECT adjustments, listed FROM core_models WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
-    )?;
-    let found = query.query_row((name(&model.kind), &model.base_url, &model.model), |row| {
-        Ok(Notices { adjustments: text(row, 0)?, listed: text(row, 1)? })
-    });
-    Ok(found.optional()?.unwrap_or_default())
-}
-
-/// Keeps what refusals taught about how a model is spoken to.
-pub fn set_adjustments(transaction: &Transaction<'_>, model: &ModelAt, adjustments: &str) -> Result<()> {
-    set_notice(transaction, model, "adjustments", adjustments)
-}
-
-/// Keeps what the service's list says of a model.
-pub fn set_listed(transaction: &Transaction<'_>, model: &ModelAt, listed: &str) -> Result<()> {
-    set_notice(transaction, model, "listed", listed)
-}
-
-fn set_notice(transaction: &Transaction<'_>, model: &ModelAt, column: &str, notice: &str) -> Result<()> {
-    transaction
-        .prepare_cached(&format!(
-            "INSERT INTO core_models (provider_type, base_url, model_id, {column}) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (provider_type, base_url, model_id) DO UPDATE SET {column} = ?4"
-        ))?
-        .execute((name(&model.kind), &model.base_url, &model.model, notice))?;
-    Ok(())
+/// What was learnt about a model at a service, under a name and in words of the engine's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lesson {
+    /// What it is about. A model has one lesson of a topic.
+    pub topic: String,
+    /// What was learnt.
+    pub value: String,
+    /// How often it was heard.
+    pub heard: u64,
+    /// When it was heard last, in milliseconds since 1970.
+    pub learnt_at: i64,
 }
 
 /// What was learnt about a model.
-pub fn learnt(connection: &Connection, model: &ModelAt) -> Result<Learnt> {
+pub fn lessons(connection: &Connection, model: &ModelAt) -> Result<Vec<Lesson>> {
     let mut query = connection.prepare_cached(
-        "SELECT factor, window, reports, high FROM core_models WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
+        "SELECT topic, value, heard, learnt_at FROM core_learnt
+         WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3 ORDER BY topic",
     )?;
-    let found = query.query_row((name(&model.kind), &model.base_url, &model.model), |row| {
-        let real = |index| match row.get_ref(index)? {
-            ValueRef::Real(number) => Ok::<_, rusqlite::Error>(Some(number)),
-            _ => Ok(None),
-        };
-        let (factor, high) = (real(0)?, real(3)?);
-        Ok(Learnt { factor, window: count(row, 1)?, reports: count(row, 2)?.unwrap_or(0), high })
-    });
-    Ok(found.optional()?.unwrap_or_default())
+    let rows = query.query_map((name(&model.kind), &model.base_url, &model.model), |row| lesson(row, 0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Keeps what was learnt about a model. A window is only ever learnt to be smaller, whoever learns it last.
-pub fn set_learnt(transaction: &Transaction<'_>, model: &ModelAt, learnt: Learnt) -> Result<()> {
+/// What was learnt about all models.
+pub fn all_lessons(connection: &Connection) -> Result<Vec<(ModelAt, Lesson)>> {
+    let mut query = connection.prepare_cached(
+        "SELECT provider_type, base_url, model_id, topic, value, heard, learnt_at FROM core_learnt
+         ORDER BY base_url, model_id, provider_type, topic",
+    )?;
+    let rows = query.query_map([], |row| {
+        let at =
+            ModelAt { kind: provider_kind(row, 0)?, base_url: required(row, 1)?, model: required(row, 2)? };
+        Ok((at, lesson(row, 3)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Keeps what was learnt about a model, in place of what was learnt before of that topic.
+pub fn set_lesson(transaction: &Transaction<'_>, model: &ModelAt, lesson: &Lesson) -> Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO core_models (provider_type, base_url, model_id, factor, window, reports, high)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (provider_type, base_url, model_id) DO UPDATE SET
-                reports = CASE WHEN excluded.factor IS NULL THEN reports ELSE excluded.reports END,
-                high = CASE WHEN excluded.factor IS NULL THEN high ELSE excluded.high END,
-                factor = IFNULL(excluded.factor, factor),
-                window = MIN(IFNULL(excluded.window, window), IFNULL(window, excluded.window))",
+            "INSERT OR REPLACE INTO core_learnt (provider_type, base_url, model_id, topic, value, heard, learnt_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute((
             name(&model.kind),
             &model.base_url,
             &model.model,
-            learnt.factor,
-            learnt.window,
-            i64::try_from(learnt.reports).unwrap_or(i64::MAX),
-            learnt.high,
+            &lesson.topic,
+            &lesson.value,
+            i64::try_from(lesson.heard).unwrap_or(i64::MAX),
+            lesson.learnt_at,
         ))?;
+    Ok(())
+}
+
+/// Forgets what was learnt about a model of a topic. Says whether there was anything.
+pub fn forget_lesson(transaction: &Transaction<'_>, model: &ModelAt, topic: &str) -> Result<bool> {
+    let gone = transaction
+        .prepare_cached(
+            "DELETE FROM core_learnt WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3 AND topic = ?4",
+        )?
+        .execute((name(&model.kind), &model.base_url, &model.model, topic))?;
+    Ok(gone > 0)
+}
+
+/// Forgets what was heard last before that time, of all models.
+pub fn forget_lessons_before(transaction: &Transaction<'_>, time: i64) -> Result<()> {
+    transaction.prepare_cached("DELETE FROM core_learnt WHERE learnt_at < ?1")?.execute([time])?;
+    Ok(())
+}
+
+fn lesson(row: &Row<'_>, from: usize) -> rusqlite::Result<Lesson> {
+    Ok(Lesson {
+        topic: required(row, from)?,
+        value: required(row, from + 1)?,
+        heard: total(row, from + 2)?,
+        // Without a time it was never heard.
+        learnt_at: time(row, from + 3)?.unwrap_or(i64::MIN),
+    })
+}
+
+/// What a service's list says of a model, in the words of the engine.
+pub fn listed(connection: &Connection, model: &ModelAt) -> Result<Option<String>> {
+    let mut query = connection.prepare_cached(
+        "SELECT listed FROM core_listed WHERE provider_type = ?1 AND base_url = ?2 AND model_id = ?3",
+    )?;
+    let found =
+        query.query_row((name(&model.kind), &model.base_url, &model.model), |row| text(row, 0)).optional()?;
+    Ok(found.flatten())
+}
+
+/// Keeps what the service's list says of a model.
+pub fn set_listed(transaction: &Transaction<'_>, model: &ModelAt, listed: &str) -> Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO core_listed (provider_type, base_url, model_id, listed) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute((name(&model.kind), &model.base_url, &model.model, listed))?;
     Ok(())
 }

@@ -8,11 +8,12 @@ use rusqlite::{Connection, Transaction};
 pub const CURRENT: i64 = 2;
 
 /// The steps of the core's own tables, from nothing to the newest version.
-const CORE_STEPS: [&str; 4] = [
+const CORE_STEPS: [&str; 5] = [
     include_str!("../sql/core_1.sql"),
     include_str!("../sql/core_2.sql"),
     include_str!("../sql/core_3.sql"),
     include_str!("../sql/core_4.sql"),
+    include_str!("../sql/core_5.sql"),
 ];
 /// The newest version of them.
 pub(crate) const CORE_CURRENT: i64 = CORE_STEPS.len() as i64;

@@ -63,6 +63,8 @@ pub struct Setup {
     /// What the file says of windows, where that differs.
     pub believed: Option<u64>,
     pub max_output: u64,
+    /// Whether the user has told how long replies may be.
+    pub tells_output: bool,
     pub policy: Policy,
     pub tools: Registry,
     pub offer: Offer,
@@ -84,6 +86,7 @@ impl Default for Setup {
             served: vec![(MODEL, 8_000)],
             believed: None,
             max_output: 1_000,
+            tells_output: true,
             policy: ONECLAW,
             tools: Registry::new(),
             offer: Offer::Only(vec![]),
@@ -194,7 +197,7 @@ impl Setup {
         };
         let agent =
             Agent::open(config, Arc::new(Keys(self.key)), Arc::new(Ticking::default())).await.unwrap();
-        for (id, _) in &self.served {
+        for (id, _) in self.served.iter().filter(|_| self.tells_output) {
             let limits = ModelLimits { max_output: Some(self.max_output), ..ModelLimits::default() };
             agent.set_limits(PROVIDER, id, limits);
         }

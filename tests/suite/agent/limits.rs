@@ -174,7 +174,7 @@ pub(super) async fn canned(
 }
 
 /// A reply of OpenAI.
-fn reply(text: &str) -> Act {
+pub(super) fn reply(text: &str) -> Act {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]});
     let body = format!("data: {chunk}\n\ndata: [DONE]\n\n");
     Act::answer("200 OK", "content-type: text/event-stream\r\n", &body)

@@ -205,3 +205,30 @@ fn a_timeout_of_the_service_carries_its_wait() {
         assert_eq!((error.retry_after(), error.is_retryable()), (Some(wait), true));
     }
 }
+
+/// A service that says in how many seconds to come back is believed, whatever else it says; without that, a limit for a day
+/// is no rate.
+#[test]
+fn seconds_to_come_back_in_go_before_all_words() {
+    let words = [
+        "Rate limit reached on tokens per day (TPD): Limit 100000, Used 99500, Requested 3000",
+        "You exceeded your current quota, please check your plan and billing details.",
+        "Request too large: Limit 6000, Requested 7012",
+        "prompt is too long",
+    ];
+    let answer = |words: &str, retry_after| {
+        let body = openai(words, "", Value::Null).to_string();
+        response(OpenAi, Failure { status: 429, retry_after, body: body.as_bytes(), ..Failure::default() })
+    };
+    for words in words {
+        let error = answer(words, Some(Duration::from_secs(3)));
+        assert_eq!(error, rate_limited(Some(3.0), words));
+        assert!(error.is_retryable());
+    }
+    let hours = Some(Duration::from_secs(7_200));
+    assert_eq!(answer(words[0], None), quota(words[0]));
+    assert_eq!(answer(words[0], hours), quota(words[0]), "nobody waits for hours");
+    assert_eq!(answer(words[0], Some(Duration::ZERO)), quota(words[0]), "at once is no number of seconds");
+    assert_eq!(answer(words[1], None), quota(words[1]));
+    assert_eq!(answer(words[2], None), hopeless(words[2]));
+}

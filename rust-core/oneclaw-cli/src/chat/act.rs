@@ -88,6 +88,7 @@ impl Chat {
             Command::Model(wanted) => self.model(wanted).await?,
             Command::Models(filter) => return self.models(filter).await,
             Command::Window(setting) => self.set_window(setting).await?,
+            Command::Limits(forget) => self.limits(forget).await?,
             Command::Effort(effort) => self.set_effort(effort)?,
             Command::Regenerate => {
                 let run = agent.regenerate(&session).await?;

@@ -4,7 +4,7 @@ use crate::args::MOST_TOKENS;
 use oneclaw_model::Effort;
 
 /// The commands: name, what follows it, what it does.
-pub const COMMANDS: [(&str, &str, &str); 16] = [
+pub const COMMANDS: [(&str, &str, &str); 17] = [
     ("help", "", "this list"),
     ("compact", "[FOCUS]", "summarise the older part now, with care for FOCUS"),
     ("context", "", "how full the window is, the summary, compactions, pins"),
@@ -15,6 +15,7 @@ pub const COMMANDS: [(&str, &str, &str); 16] = [
     ("model", "[M]", "go on with another model: MODEL or PROVIDER/MODEL"),
     ("models", "[FILTER]", "list what the service offers: window, price, abilities"),
     ("window", "[N|off]", "show, set for good or forget the window of the model"),
+    ("limits", "[forget]", "what refusals and reports taught about the model; forget it"),
     ("effort", "[WORD|auto]", "show or set how much the model reasons: none, low, high, …"),
     ("regenerate", "", "answer the newest message once more"),
     ("edit", "TEXT", "put TEXT in place of the newest message and answer it"),
@@ -60,6 +61,8 @@ pub enum Command {
     Models(Option<String>),
     /// `/window [N|off]`
     Window(Setting<u64>),
+    /// `/limits`, and whether they are to be forgotten
+    Limits(bool),
     /// `/effort [WORD|auto]`
     Effort(Setting<Effort>),
     /// `/regenerate`
@@ -109,6 +112,11 @@ pub fn parse(line: &str) -> Result<Line, String> {
         "model" => Ok(Command::Model(rest)),
         "models" => Ok(Command::Models(rest)),
         "window" => setting(rest.as_deref(), "off", window).map(Command::Window),
+        "limits" => match rest.as_deref() {
+            None => Ok(Command::Limits(false)),
+            Some("forget") => Ok(Command::Limits(true)),
+            Some(other) => Err(format!("/limits takes forget or nothing, not {other:?}.")),
+        },
         "effort" => setting(rest.as_deref(), "auto", effort).map(Command::Effort),
         "regenerate" => alone(Command::Regenerate),
         "edit" => rest.map(Command::Edit).ok_or_else(|| "/edit needs the new text: /edit TEXT".to_owned()),
@@ -238,6 +246,7 @@ mod tests {
                 "" => "",
                 "N" | "[N]" | "[N|off]" => " 1",
                 "[WORD|auto]" => " high",
+                "[forget]" => " forget",
                 _ => " words",
             };
             assert!(matches!(parse(&format!("/{name}{argument}")), Ok(Line::Command(_))), "{name}");
@@ -272,6 +281,7 @@ mod tests {
             wrong("/effort 3"),
             "/effort takes none, minimal, low, medium, high, xhigh, max or auto, not \"3\"."
         );
+        assert_eq!(wrong("/limits 3"), "/limits takes forget or nothing, not \"3\".");
         assert_eq!(wrong("/undo 2"), "/undo stands alone.");
         assert_eq!(wrong("/edit"), "/edit needs the new text: /edit TEXT");
     }

@@ -5,11 +5,11 @@ use super::command::Setting;
 use super::screen::Style;
 use super::services::{DEMO, Demo, key_variables, needs_key};
 use super::signals::Signal;
-use super::text::{self, grouped};
+use super::text::{self, grouped, one_line};
 use super::{Chat, Next, now, waiting};
 use crate::Failure;
 use crate::args::ProviderName;
-use crate::models::{Detail, Entry, lines};
+use crate::models::{Detail, Entry, lines, sentence};
 use clap::ValueEnum;
 use oneclaw_agent::{WindowSource, set_user_window, user_window};
 use oneclaw_catalogue::{Date, Vendor, find};
@@ -17,6 +17,8 @@ use oneclaw_model::Effort;
 use oneclaw_store::{StoreError, catalogue, sessions};
 use serde_json::json;
 
+/// The longest name of a model that is shown.
+const MOST_NAME: usize = 76;
 /// So many models are listed in a chat.
 const MOST_LINES: usize = 30;
 
@@ -85,6 +87,38 @@ impl Chat {
             (None, _) => format!("{name}: {}.", text::UNKNOWN_WINDOW),
         };
         Ok(self.say(value, &line)?)
+    }
+
+    /// `/limits`: what was learnt about the model that answers.
+    pub(super) async fn limits(&mut self, forget: bool) -> Result<(), Trouble> {
+        let (provider, model) = self.current()?;
+        let agent = self.ready.agent.clone();
+        let at = agent.store().read(|c| catalogue::provider(c, &provider))?;
+        let mut entries = agent.learnt().await?;
+        entries
+            .retain(|entry| entry.kind == at.kind && entry.base_url == at.base_url && entry.model == model);
+        let name = one_line(&format!("{}/{model}", short(&provider)), MOST_NAME);
+        if forget {
+            let count = agent.forget_learnt(entries).await?;
+            let value =
+                json!({"command": "limits", "provider": provider, "model": model, "forgotten": count});
+            let line = match count {
+                0 => format!("{name}: nothing was learnt."),
+                _ => format!("{name}: forgotten, {}.", text::counted(count, "thing", "things")),
+            };
+            return Ok(self.say(value, &line)?);
+        }
+        let value = json!({"command": "limits", "provider": provider, "model": model, "learnt": entries});
+        self.tell(value, |screen| {
+            for entry in &entries {
+                screen.line(&format!("{name}: {}.", sentence(entry)), Style::Plain)?;
+            }
+            match entries.is_empty() {
+                true => screen.line(&format!("{name}: nothing was learnt."), Style::Plain),
+                false => screen.line("/limits forget forgets it.", Style::Dim),
+            }
+        })?;
+        Ok(())
     }
 
     /// `/effort`
@@ -219,7 +253,7 @@ fn whose(source: WindowSource, is_demos_own: bool) -> &'static str {
         WindowSource::User if is_demos_own => "the demo's own",
         WindowSource::User => "as you said; /window off forgets that",
         WindowSource::Service => "as the service lists it",
-        WindowSource::Learnt => "learnt from a refusal",
+        WindowSource::Learnt => "learnt from a refusal; /limits says more",
         WindowSource::File => "as the file says",
         WindowSource::Catalogue => "as the catalogue says",
     }

@@ -1,9 +1,11 @@
 //! `oneclaw models`: what a service offers, or what the catalogue knows of it.
 
 mod entry;
+mod learnt;
 mod table;
 
 pub use entry::Entry;
+pub use learnt::sentence;
 pub use table::{Detail, lines};
 
 use crate::args::{ModelsArgs, ProviderName};
@@ -19,6 +21,9 @@ use std::sync::Arc;
 
 /// `oneclaw models`
 pub fn run(args: &ModelsArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    if args.learnt || args.forget {
+        return learnt::run(args, is_json, out);
+    }
     let listed = match args.known {
         true => of_catalogue(args)?,
         false => of_service(args)?,

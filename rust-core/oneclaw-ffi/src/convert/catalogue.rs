@@ -26,6 +26,67 @@ impl From<ProviderKind> for model::ProviderKind {
     }
 }
 
+impl From<oneclaw_agent::Topic> for LearntTopic {
+    fn from(topic: oneclaw_agent::Topic) -> Self {
+        use oneclaw_agent::Topic;
+        match topic {
+            Topic::Window => Self::Window,
+            Topic::DoubtedWindow => Self::DoubtedWindow,
+            Topic::Output => Self::Output,
+            Topic::DoubtedOutput => Self::DoubtedOutput,
+            Topic::Density => Self::Density,
+            Topic::Manner => Self::Manner,
+        }
+    }
+}
+
+impl From<LearntTopic> for oneclaw_agent::Topic {
+    fn from(topic: LearntTopic) -> Self {
+        match topic {
+            LearntTopic::Window => Self::Window,
+            LearntTopic::DoubtedWindow => Self::DoubtedWindow,
+            LearntTopic::Output => Self::Output,
+            LearntTopic::DoubtedOutput => Self::DoubtedOutput,
+            LearntTopic::Density => Self::Density,
+            LearntTopic::Manner => Self::Manner,
+        }
+    }
+}
+
+impl From<oneclaw_agent::LearntEntry> for LearntEntry {
+    fn from(entry: oneclaw_agent::LearntEntry) -> Self {
+        Self {
+            kind: entry.kind.into(),
+            base_url: entry.base_url,
+            model_id: entry.model,
+            topic: entry.topic.into(),
+            tokens: entry.tokens.map(size),
+            factor: entry.factor,
+            manner: entry.manner,
+            heard: size(entry.heard),
+            learnt_at: entry.learnt_at,
+            expires_at: entry.expires_at,
+        }
+    }
+}
+
+impl From<LearntEntry> for oneclaw_agent::LearntEntry {
+    fn from(entry: LearntEntry) -> Self {
+        Self {
+            kind: entry.kind.into(),
+            base_url: entry.base_url,
+            model: entry.model_id,
+            topic: entry.topic.into(),
+            tokens: size_in(entry.tokens),
+            factor: entry.factor,
+            manner: entry.manner,
+            heard: size_in(Some(entry.heard)).unwrap_or(0),
+            learnt_at: entry.learnt_at,
+            expires_at: entry.expires_at,
+        }
+    }
+}
+
 impl From<catalogue::Provider> for Provider {
     fn from(provider: catalogue::Provider) -> Self {
         Self {

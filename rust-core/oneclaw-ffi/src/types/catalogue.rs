@@ -165,3 +165,45 @@ pub struct AgentProfile {
     /// Whether the app brought it; such a one cannot be removed.
     pub is_built_in: bool,
 }
+
+/// One thing that was learnt about a model at a service.
+#[derive(Debug, Clone, PartialEq, uniffi::Record)]
+pub struct LearntEntry {
+    /// The language the service speaks.
+    pub kind: ProviderKind,
+    /// Where it is.
+    pub base_url: String,
+    /// The service's name for the model.
+    pub model_id: String,
+    /// What it is about.
+    pub topic: LearntTopic,
+    /// The number, where it is one of tokens.
+    pub tokens: Option<i64>,
+    /// How much larger real sizes are than estimated ones, where it is about that.
+    pub factor: Option<f64>,
+    /// How the model is spoken to, where it is about that, as JSON.
+    pub manner: Option<String>,
+    /// How often it was heard.
+    pub heard: i64,
+    /// When it was heard last, in milliseconds since 1970.
+    pub learnt_at: i64,
+    /// When it is forgotten by itself.
+    pub expires_at: i64,
+}
+
+/// What something that was learnt is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, uniffi::Enum)]
+pub enum LearntTopic {
+    /// The window.
+    Window,
+    /// A window that counts only in the conversation it was heard in, until it is repeated.
+    DoubtedWindow,
+    /// The longest reply.
+    Output,
+    /// A longest reply that counts only in the conversation it was heard in, until it is repeated.
+    DoubtedOutput,
+    /// How much larger real sizes are than estimated ones.
+    Density,
+    /// How it is spoken to.
+    Manner,
+}

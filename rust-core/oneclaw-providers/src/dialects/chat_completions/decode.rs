@@ -353,6 +353,7 @@ fn reason(finish: &str) -> StopReason {
     match finish {
         "stop" => StopReason::End,
         "length" => StopReason::Length,
+        "model_context_window_exceeded" => StopReason::ContextWindow,
         "tool_calls" | "function_call" => StopReason::ToolUse,
         "content_filter" => StopReason::Refused,
         other => StopReason::Other(word(other)),

@@ -375,7 +375,8 @@ fn errors_are_found_wherever_they_stand() {
     let refused = |error| matches!(error, ProviderError::Refused { .. });
     let overloaded = |error| matches!(error, ProviderError::Overloaded { .. });
     assert!(overloaded(kind(failed(coded("server_error")))));
-    assert!(overloaded(kind(failed(Value::Null))));
+    assert!(matches!(kind(failed(Value::Null)), ProviderError::Reported { .. }));
+    assert!(matches!(kind(failed(coded("flux_error"))), ProviderError::Reported { .. }));
     assert!(matches!(kind(failed(coded("rate_limit_exceeded"))), ProviderError::RateLimited { .. }));
     assert!(matches!(kind(failed(coded("invalid_image_format"))), ProviderError::InvalidRequest { .. }));
     for code in
