@@ -21,7 +21,7 @@ use oneclaw_context::plan::{SendReason, Strategy};
 use oneclaw_context::policy::{Pruning, Ratio, ResultCap, SVEN, Style, Tail};
 use oneclaw_context::{Budget, Conversation, Moment, Policy, Reason};
 use oneclaw_model::{ModelLimits, RequestMessage};
-use oneclaw_tests::{Chat, plan_at, rules, words};
+use oneclaw_tests::{Chat, framed, plan_at, rules, words};
 
 /// The longest reply of the models below.
 const OUTPUT: u64 = 400;
@@ -321,7 +321,7 @@ mod layer_2_the_budget_gate {
             let rebuilt = |summary: &str| {
                 let user =
                     RequestMessage::User { text: "What did we do so far?".into(), attachments: vec![] };
-                let text = summary.to_owned();
+                let text = framed(summary);
                 let assistant = RequestMessage::Assistant { text, calls: vec![], trace: vec![] };
                 [&[user, assistant], recent].concat()
             };

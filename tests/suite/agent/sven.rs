@@ -135,7 +135,7 @@ mod gate {
         let sent = messages(&house.last_chat());
         assert_eq!(sent[0], ("system".into(), "You are a ferryman.".into()));
         assert_eq!(sent[1], ("user".into(), "What did we do so far?".into()));
-        assert_eq!(sent[2], ("assistant".into(), epoch.summary));
+        assert_eq!(sent[2], ("assistant".into(), oneclaw_tests::framed(&epoch.summary)));
         // The sixth message from the end is a reply here; a line parts it from the summary, which is the assistant's too.
         assert_eq!(sent[3], ("user".into(), LEADING_USER.into()));
         let covered = usize::try_from(epoch.rows).unwrap();
