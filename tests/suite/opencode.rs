@@ -279,7 +279,7 @@ mod section_4_summary_pivot {
                 Moment::AfterResponse,
             );
             assert_eq!((compaction(&plan).strategy, compaction(&plan).covers), (Strategy::Digest, 2));
-            assert_eq!(texts(&plan.request)[1], ("assistant", local_text(&plan)));
+            assert_eq!(texts(&plan.request)[1], ("assistant", framed(local_text(&plan)).as_str()));
         }
     }
 

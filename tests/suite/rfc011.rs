@@ -729,7 +729,7 @@ mod compact_aware_message_builder {
         for blank in [None, Some(""), Some(" \n\t")] {
             let chat = blank.map_or(chat(), |prompt| chat().system(prompt));
             let conversation = chat.conversation().compacted_by_time(3_000, "They counted.".into());
-            assert_eq!(build(&conversation), request(Some(system), recent.clone()), "{blank:?}");
+            assert_eq!(build(&conversation), request(Some(&system), recent.clone()), "{blank:?}");
         }
     }
 

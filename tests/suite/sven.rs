@@ -388,7 +388,7 @@ mod layer_2_the_budget_gate {
             assert!(plan.summary_requests().is_empty());
             let text = local_text(&plan);
             assert!(text.starts_with("Digest of the earlier conversation"), "{text}");
-            assert_eq!(plan.request.messages[1].text(), text);
+            assert_eq!(plan.request.messages[1].text(), framed(text));
             assert!(plan.request_estimate.upper <= plan.budget.unwrap().trigger);
         }
 
@@ -436,7 +436,7 @@ mod layer_2_the_budget_gate {
             let texts: Vec<&str> = plan.request.messages.iter().map(RequestMessage::text).collect();
             assert_eq!(
                 texts,
-                [QUESTION, notice, "Which tests fail?", "", "two of nine", "Two.", "Mend them."]
+                [QUESTION, &framed(notice), "Which tests fail?", "", "two of nine", "Two.", "Mend them."]
             );
             rules::check_shape(&plan.request).unwrap();
         }

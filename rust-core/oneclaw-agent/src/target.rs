@@ -10,7 +10,7 @@ use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
 use oneclaw_model::{Dialect, ModelId, ModelLimits, PresetModel, Replay};
-use oneclaw_providers::{Adjustments, Endpoint, ListedModel, Profile};
+use oneclaw_providers::{Adjustments, Endpoint, ListedModel, Origin, Profile, ProviderError};
 use oneclaw_store::engine::{Learnt, ModelAt};
 use oneclaw_store::{Connection, Fault, agents, catalogue, engine, sessions};
 use serde::{Deserialize, Serialize};
@@ -296,8 +296,7 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
             let claims = claims(connection, &provider_id, &model, overrides)?;
             Ok((provider, claims, engine::learnt(connection, &at)?, notices))
         })?;
-        let key = vault_key(vault.as_ref(), &provider_id)?;
-        let endpoint = Endpoint { kind: provider.kind, base_url: provider.base_url, key };
+        let endpoint = endpoint_of(vault.as_ref(), provider)?;
         // What cannot be read any more was written by another version; it is learnt again.
         let adjustments: Adjustments = parsed(notices.adjustments.as_deref());
         let listed: Listed = parsed(notices.listed.as_deref());
@@ -337,11 +336,25 @@ fn parsed<T: serde::de::DeserializeOwned + Default>(note: Option<&str>) -> T {
     note.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-pub(crate) fn vault_key(
-    vault: &dyn KeyVault,
-    provider_id: &str,
-) -> Result<Option<oneclaw_providers::ApiKey>, Failure> {
-    vault.key(provider_id).map_err(|detail| Failure::Vault { provider: provider_id.to_owned(), detail })
+/// Where a provider is, with the key that belongs there.
+pub(crate) fn endpoint_of(vault: &dyn KeyVault, provider: catalogue::Provider) -> Result<Endpoint, Failure> {
+    let catalogue::Provider { id, kind, base_url, .. } = provider;
+    let key = match Origin::of(&base_url) {
+        Ok(origin) => vault.key(&id, &origin).map_err(|detail| Failure::Vault { provider: id, detail })?,
+        // Nothing is sent there; why, is said when something is about to be.
+        Err(_) => None,
+    };
+    Ok(Endpoint { kind, base_url, key })
+}
+
+/// What a service's refusal means: without a key, that one is missing for its origin.
+pub(crate) fn refused_by(endpoint: &Endpoint, error: ProviderError) -> Failure {
+    match error {
+        ProviderError::Auth { detail } if endpoint.key.is_none() => {
+            Failure::NoKey { origin: endpoint.origin(), detail }
+        }
+        other => other.into(),
+    }
 }
 
 /// What the user and the file say of a model's limits.

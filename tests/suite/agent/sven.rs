@@ -252,7 +252,7 @@ mod failure_modes {
         assert_eq!((house.summaries().len(), house.exchanges().len()), (0, asked + 1));
         is_logged(&events);
         let sent = messages(&house.last_chat());
-        assert_eq!(sent[2], ("assistant".into(), NOTICE.into()));
+        assert_eq!(sent[2], ("assistant".into(), oneclaw_tests::framed(NOTICE)));
         assert!(sent.len() <= 3 + 6 && !talk(&house.last_chat()).contains("Turn 2: "));
         assert_eq!(house.questions().len(), 12, "the file has everything");
     }

@@ -3,7 +3,7 @@
 //! Decides order and lengths. The line can hold any character a model can write; who shows it makes it harmless.
 
 use super::http;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Arguments that say on what and where a call acts, in the order in which they are shown, before all others.
 const FIRST: [&str; 16] = [
@@ -87,7 +87,7 @@ pub(super) fn http_target(method: &str, host: &str, port: Option<u16>, path: &st
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     fn http(arguments: Value) -> String {
         shown("http_request", &arguments.to_string())

@@ -260,11 +260,11 @@ fn call_line(call: &Call) -> String {
     line.trim_end().to_owned()
 }
 
-/// What helps against a problem of that kind.
-pub fn advice(code: ErrorCode, is_retryable: bool, key_variables: &str) -> Option<String> {
+/// What helps against a problem of that kind. `key` says which key is wanted where, and how to give it.
+pub fn advice(code: ErrorCode, is_retryable: bool, key: Option<&str>) -> Option<String> {
     let again = "/regenerate tries again.";
     match code {
-        ErrorCode::Auth => Some(format!("Set {key_variables} to a key that is valid, and start again.")),
+        ErrorCode::Auth => Some(format!("Give a key that is valid {}, and start again.", key?)),
         ErrorCode::Network => Some(format!("Check the connection and the address; {again}")),
         ErrorCode::Storage => Some("Check that the disk has room and the file can be written.".to_owned()),
         ErrorCode::Context => {
@@ -411,8 +411,13 @@ mod tests {
 
     #[test]
     fn problems_come_with_advice() {
-        assert!(advice(ErrorCode::Auth, false, "OPENAI_API_KEY").unwrap().contains("OPENAI_API_KEY"));
-        assert_eq!(advice(ErrorCode::Timeout, true, "").as_deref(), Some("/regenerate tries again."));
-        assert_eq!(advice(ErrorCode::Validation, false, ""), None);
+        let key = "for https://api.openai.com: set OPENAI_API_KEY";
+        assert_eq!(
+            advice(ErrorCode::Auth, false, Some(key)).as_deref(),
+            Some("Give a key that is valid for https://api.openai.com: set OPENAI_API_KEY, and start again.")
+        );
+        assert_eq!(advice(ErrorCode::Auth, false, None), None);
+        assert_eq!(advice(ErrorCode::Timeout, true, None).as_deref(), Some("/regenerate tries again."));
+        assert_eq!(advice(ErrorCode::Validation, false, None), None);
     }
 }
