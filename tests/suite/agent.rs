@@ -7,6 +7,7 @@ mod counting;
 mod families;
 mod feat011;
 mod feat011_edges;
+mod keys;
 mod kills;
 pub mod kit;
 mod learnt;

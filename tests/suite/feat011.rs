@@ -228,7 +228,8 @@ mod auto_compact {
         let summary = judged(&plan, "They talked.").unwrap().text;
         let next = plan.carry_out(conversation.clone(), &summary);
         let sent = plan_at(&next, &limits(10_000), &ONECLAW, Moment::BeforeSend).request;
-        let system = format!("Be kind.\n\n---\n\nPrevious conversation summary:\n{summary}");
+        let system =
+            format!("Be kind.\n\n---\n\nPrevious conversation summary:\n{}", oneclaw_tests::framed(&summary));
         assert_eq!(sent.system, Some(system));
         let uncompacted = plan_at(&conversation, &limits(1_000_000), &ONECLAW, Moment::BeforeSend).request;
         assert_eq!(sent.messages, uncompacted.messages[covers..]);
@@ -844,11 +845,11 @@ mod edge_cases {
         let conversation = chat.conversation().compacted_by_time(3_000, "They counted to one.".into());
         let plan = plan_at(&conversation, &limits(10_000), &ONECLAW, Moment::BeforeSend);
         let expected = Request {
-            system: Some(
-                "Previous conversation summary:\nThey counted to one.\n\n---\n\n\
-                 Continue the conversation based on the summary above."
-                    .into(),
-            ),
+            system: Some(format!(
+                "Previous conversation summary:\n{}\n\n---\n\n\
+                 Continue the conversation based on the summary above.",
+                oneclaw_tests::framed("They counted to one.")
+            )),
             tools: vec![],
             messages: vec![user("Two?"), assistant("Two."), user("Three?")],
             max_output: Some(1_000),

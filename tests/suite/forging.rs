@@ -170,26 +170,26 @@ fn placed(request: &Request, prompt: Option<&str>, placement: Placement) -> Resu
             let added =
                 system.and_then(|s| s.strip_prefix(prompt)).ok_or("the instructions are not first")?;
             reader::rules(added, 1)?;
-            reader::block(reader::after(added, "\n\n---\n\nPrevious conversation summary:\n")?)
+            reader::framed(reader::after(added, "\n\n---\n\nPrevious conversation summary:\n")?)
         }
         (Placement::System, None) => {
             let all = system.ok_or("no system text")?;
             reader::rules(all, 1)?;
             let body = reader::after(all, "Previous conversation summary:\n")?;
             let end = "\n\n---\n\nContinue the conversation based on the summary above.";
-            reader::block(body.strip_suffix(end).ok_or("the end is not the last")?)
+            reader::framed(body.strip_suffix(end).ok_or("the end is not the last")?)
         }
         (Placement::Assistant, prompt) => {
             if system != prompt || text(0) != QUESTION || request.messages[1].role() != "assistant" {
                 return Err(format!("{:?} begins with {:?}", request.messages, text(0)));
             }
-            reader::block(text(1))
+            reader::framed(text(1))
         }
         (Placement::Pair, prompt) => {
             if system != prompt || !text(1).starts_with(ACKNOWLEDGEMENT) {
                 return Err(format!("acknowledged by {:?}", text(1)));
             }
-            reader::block(reader::after(text(0), "[Previous conversation summary]\n\n")?)
+            reader::framed(reader::after(text(0), "[Previous conversation summary]\n\n")?)
         }
     }
 }

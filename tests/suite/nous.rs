@@ -26,7 +26,7 @@ use oneclaw_context::policy::{NOUS, ONECLAW, OPENCODE, Pruning, SVEN, Tail, Trig
 use oneclaw_context::prune::{Mark, Marks, by_age};
 use oneclaw_context::{Budget, Conversation, Moment, Policy, Reason};
 use oneclaw_model::{Attachment, Body, RequestMessage, ToolStatus};
-use oneclaw_tests::{Chat, plan_at, rules, words};
+use oneclaw_tests::{Chat, framed, plan_at, rules, words};
 
 /// The model of the document: a window of 200,000 and `max_tokens` of 16,000.
 const WINDOW: u64 = 200_000;
@@ -635,8 +635,8 @@ mod layer_2_history_compaction {
             let plan = planned(&conversation);
             let covers = compaction(&plan).covers;
             let before = plan_at(&conversation, &UNKNOWN, &NOUS, Moment::BeforeSend).request;
-            let pair =
-                [("user", "[Previous conversation summary]\n\n{{summary}}"), ("assistant", ACKNOWLEDGED)];
+            let summary = format!("[Previous conversation summary]\n\n{}", framed("{{summary}}"));
+            let pair = [("user", summary.as_str()), ("assistant", ACKNOWLEDGED)];
             assert_eq!(texts(&plan.request), [&pair, &texts(&before)[covers..]].concat());
             let alternates =
                 |(n, message): (usize, &RequestMessage)| message.role() == ["user", "assistant"][n % 2];
@@ -655,8 +655,8 @@ mod layer_2_history_compaction {
 
             let next = planned(&after);
             assert_eq!(sent(&next), SendReason::Fits);
-            let first = ("user", "[Previous conversation summary]\n\n## Goal\nPort it.");
-            assert_eq!(texts(&next.request)[..2], [first, ("assistant", ACKNOWLEDGED)]);
+            let first = format!("[Previous conversation summary]\n\n{}", framed("## Goal\nPort it."));
+            assert_eq!(texts(&next.request)[..2], [("user", first.as_str()), ("assistant", ACKNOWLEDGED)]);
             assert_eq!(texts(&next.request)[2..], texts(&plan.request)[2..]);
         }
     }
@@ -672,7 +672,7 @@ mod layer_2_history_compaction {
         assert!(plan.summary_requests().is_empty());
         let text = local_text(&plan);
         assert!(text.starts_with("Digest of the earlier conversation"), "{text}");
-        let pair = format!("[Previous conversation summary]\n\n{text}");
+        let pair = format!("[Previous conversation summary]\n\n{}", framed(text));
         assert_eq!(texts(&plan.request)[0], ("user", pair.as_str()));
         assert_eq!(texts(&plan.request)[1..], texts(&wanted.request)[1..]);
     }

@@ -22,7 +22,7 @@ use oneclaw_context::plan::{AUTO_CONTINUE, SendReason, Strategy, Work};
 use oneclaw_context::policy::{Afterwards, OPENCODE, Placement, Pruning, Style, Tail, Trigger};
 use oneclaw_context::{Budget, Conversation, Moment, Plan, Policy, Reason};
 use oneclaw_model::{ModelLimits, RequestMessage, Usage};
-use oneclaw_tests::{Chat, plan_at, rules, words};
+use oneclaw_tests::{Chat, framed, plan_at, rules, words};
 
 /// `usable` is 192,000 here.
 fn model() -> ModelLimits {
@@ -199,9 +199,10 @@ mod section_4_summary_pivot {
             let decided = compaction(&plan);
             assert_eq!((decided.strategy, decided.covers), (Strategy::Continuation, 2));
             assert_eq!((plan.boundary, plan.tail), (None, vec![]));
+            let summary = framed("{{summary}}");
             let expected = [
                 ("user", "What did we do so far?"),
-                ("assistant", "{{summary}}"),
+                ("assistant", summary.as_str()),
                 ("user", "Port the parser."),
             ];
             assert_eq!(texts(&plan.request), expected);
@@ -216,9 +217,10 @@ mod section_4_summary_pivot {
             assert_eq!(compaction(&plan).covers, 2);
             assert_eq!((plan.boundary.clone(), plan.tail.clone()), (Some(id(3)), ids(3..=3)));
             assert!(!summary_request(&plan).messages[0].text().contains("And the lexer?"));
+            let summary = framed("{{summary}}");
             let expected = [
                 ("user", "What did we do so far?"),
-                ("assistant", "{{summary}}"),
+                ("assistant", summary.as_str()),
                 ("user", "And the lexer?"),
             ];
             assert_eq!(texts(&plan.request), expected);
@@ -277,7 +279,7 @@ mod section_4_summary_pivot {
                 Moment::AfterResponse,
             );
             assert_eq!((compaction(&plan).strategy, compaction(&plan).covers), (Strategy::Digest, 2));
-            assert_eq!(texts(&plan.request)[1], ("assistant", local_text(&plan)));
+            assert_eq!(texts(&plan.request)[1], ("assistant", framed(local_text(&plan)).as_str()));
         }
     }
 
@@ -289,9 +291,10 @@ mod section_4_summary_pivot {
         fn an_interrupted_tool_loop_is_told_to_go_on() {
             let plan = plan_at(&interrupted_loop(), &model(), &OPENCODE, Moment::AfterTools);
             assert_eq!(compaction(&plan).auto_continue.as_deref(), Some("Continue if you have next steps"));
+            let summary = framed("{{summary}}");
             let expected = [
                 ("user", "What did we do so far?"),
-                ("assistant", "{{summary}}"),
+                ("assistant", summary.as_str()),
                 ("user", "Port the parser.\n\nContinue if you have next steps"),
             ];
             assert_eq!(texts(&plan.request), expected);
@@ -325,9 +328,10 @@ mod section_4_summary_pivot {
             assert_eq!(after.rows, []);
             let next = plan_at(&after, &model(), &OPENCODE, Moment::BeforeSend);
             assert_eq!(sent(&next), SendReason::Fits);
+            let summary = framed("We ported it.");
             let expected = [
                 ("user", "What did we do so far?"),
-                ("assistant", "We ported it."),
+                ("assistant", summary.as_str()),
                 ("user", "Port the parser.\n\nContinue if you have next steps"),
             ];
             assert_eq!(texts(&next.request), expected);
@@ -355,10 +359,8 @@ mod section_4_summary_pivot {
             after.rows.extend(later.conversation().rows);
             let next = plan_at(&after, &model(), &OPENCODE, Moment::BeforeSend);
             let texts = texts(&next.request);
-            assert_eq!(
-                texts[..2],
-                [("user", "What did we do so far?"), ("assistant", "We ported the parser.")]
-            );
+            let summary = framed("We ported the parser.");
+            assert_eq!(texts[..2], [("user", "What did we do so far?"), ("assistant", summary.as_str())]);
             assert!(texts[2].1.ends_with("Now the lexer."), "{texts:?}");
             assert_eq!(texts[3..], [("assistant", "Lexed."), ("user", "And tests.")]);
             rules::check_shape(&next.request).unwrap();

@@ -21,7 +21,7 @@ use oneclaw_context::plan::{SendReason, Strategy};
 use oneclaw_context::policy::{Pruning, Ratio, ResultCap, SVEN, Style, Tail};
 use oneclaw_context::{Budget, Conversation, Moment, Policy, Reason};
 use oneclaw_model::{ModelLimits, RequestMessage};
-use oneclaw_tests::{Chat, plan_at, rules, words};
+use oneclaw_tests::{Chat, framed, plan_at, rules, words};
 
 /// The longest reply of the models below.
 const OUTPUT: u64 = 400;
@@ -321,7 +321,7 @@ mod layer_2_the_budget_gate {
             let rebuilt = |summary: &str| {
                 let user =
                     RequestMessage::User { text: "What did we do so far?".into(), attachments: vec![] };
-                let text = summary.to_owned();
+                let text = framed(summary);
                 let assistant = RequestMessage::Assistant { text, calls: vec![], trace: vec![] };
                 [&[user, assistant], recent].concat()
             };
@@ -388,7 +388,7 @@ mod layer_2_the_budget_gate {
             assert!(plan.summary_requests().is_empty());
             let text = local_text(&plan);
             assert!(text.starts_with("Digest of the earlier conversation"), "{text}");
-            assert_eq!(plan.request.messages[1].text(), text);
+            assert_eq!(plan.request.messages[1].text(), framed(text));
             assert!(plan.request_estimate.upper <= plan.budget.unwrap().trigger);
         }
 
@@ -436,7 +436,7 @@ mod layer_2_the_budget_gate {
             let texts: Vec<&str> = plan.request.messages.iter().map(RequestMessage::text).collect();
             assert_eq!(
                 texts,
-                [QUESTION, notice, "Which tests fail?", "", "two of nine", "Two.", "Mend them."]
+                [QUESTION, &framed(notice), "Which tests fail?", "", "two of nine", "Two.", "Mend them."]
             );
             rules::check_shape(&plan.request).unwrap();
         }

@@ -76,7 +76,7 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
         Ok(stream) => stream,
         Err(error) => match Answer::of_refusal(&error) {
             Some(refusal) => return Ok(refusal),
-            None => return Err(error.into()),
+            None => return Err(target::refused_by(&target.endpoint, error)),
         },
     };
     let mut draft = Draft::new(job, chat);
@@ -95,7 +95,7 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
                     break Err(failure);
                 }
             }
-            Ok(Some(Some(Err(error)))) => break Err(error.into()),
+            Ok(Some(Some(Err(error)))) => break Err(target::refused_by(&target.endpoint, error)),
             Ok(Some(None)) => break Ok(()),
             Ok(None) => {}
         }

@@ -49,7 +49,7 @@ impl Chat {
         let mut chat = Self {
             target: target::of_session(&job.core, &job.session.id).await?,
             policy: job.core.policy(),
-            fixed: Fixed::new(system, job.core.tools.specs(&names)),
+            fixed: fixed(system, job.core.tools.specs(&names)),
         };
         chat.prepare(job);
         Ok(chat)
@@ -75,7 +75,7 @@ impl Chat {
     /// Offers no tools to a model that takes none: they would be counted and not sent.
     fn leave_out_tools(&mut self) {
         if self.target.profile.learnt.no_tools && !self.fixed.tools.is_empty() {
-            self.fixed = Fixed::new(self.fixed.system.take(), vec![]);
+            self.fixed = fixed(self.fixed.system.take(), vec![]);
         }
     }
 
@@ -163,6 +163,12 @@ impl Chat {
         self.leave_out_tools();
         true
     }
+}
+
+/// Instructions and tools as they go together.
+fn fixed(system: Option<String>, tools: Vec<ToolSpec>) -> Fixed {
+    let system = if tools.is_empty() { system.map(agents::without_tools) } else { system };
+    Fixed::new(system, tools)
 }
 
 /// What a plan is asked beyond the ordinary.

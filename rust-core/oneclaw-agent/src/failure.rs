@@ -25,6 +25,14 @@ pub enum Failure {
     /// No model can be asked.
     #[error("{0}")]
     NoModel(String),
+    /// The service wants a key, and none was given for where it is.
+    #[error("{origin} wants a key, and none was given for this address: {detail}")]
+    NoKey {
+        /// Scheme, host and port.
+        origin: String,
+        /// The service's words.
+        detail: String,
+    },
     /// The host cannot hand out a key.
     #[error("the key of {provider} cannot be read: {detail}")]
     Vault {
@@ -76,6 +84,7 @@ impl Failure {
             Self::Provider(error) => provider_code(error),
             Self::Store(_) => ErrorCode::Storage,
             Self::Invalid(_) | Self::NotFound(_) | Self::NoModel(_) | Self::Pin(_) => ErrorCode::Validation,
+            Self::NoKey { .. } => ErrorCode::Auth,
             Self::Vault { .. } => ErrorCode::Permission,
             Self::Irreducible { .. } => ErrorCode::Context,
             Self::EmptyReply | Self::OnlyThinking | Self::NoSummary(_) => ErrorCode::Provider,
@@ -93,6 +102,7 @@ impl Failure {
             | Self::Invalid(_)
             | Self::NotFound(_)
             | Self::NoModel(_)
+            | Self::NoKey { .. }
             | Self::Pin(_)
             | Self::Irreducible { .. }
             | Self::TooManyRounds(_)

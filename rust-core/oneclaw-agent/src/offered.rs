@@ -5,7 +5,7 @@ use crate::chat::Chat;
 use crate::claims::{Listed, WindowSource, known_limits, window_source};
 use crate::failure::Failure;
 use crate::session::{Core, lock};
-use crate::target::{self, Target, vault_key};
+use crate::target::{self, Target, endpoint_of, refused_by};
 use oneclaw_catalogue::{Ability, Date, Facts, Prices, Vendor, find};
 use oneclaw_model::ModelLimits;
 use oneclaw_providers::{Endpoint, ListedModel, ProviderError};
@@ -76,7 +76,7 @@ impl Agent {
         let endpoint = endpoint(&self.0, provider_id).await?;
         let listing = timeout(LISTING, self.0.client.models(&endpoint)).await;
         let too_slow = || ProviderError::Timeout { what: MODELS, after: LISTING, retry_after: None };
-        let listed = listing.map_err(|_| too_slow())??;
+        let listed = listing.map_err(|_| too_slow())?.map_err(|error| refused_by(&endpoint, error))?;
         keep(&self.0, &endpoint, &listed).await?;
         let (id, now) = (provider_id.to_owned(), self.now());
         self.0.read(move |c| offered(c, &catalogue::provider(c, &id)?, listed, now)).await
@@ -169,8 +169,7 @@ async fn endpoint(core: &Arc<Core>, provider_id: &str) -> Result<Endpoint, Failu
     let (id, vault) = (provider_id.to_owned(), core.vault.clone());
     core.blocking(move |store| {
         let provider = store.read(|c| catalogue::provider(c, &id))?;
-        let key = vault_key(vault.as_ref(), &id)?;
-        Ok(Endpoint { kind: provider.kind, base_url: provider.base_url, key })
+        endpoint_of(vault.as_ref(), provider)
     })
     .await
 }

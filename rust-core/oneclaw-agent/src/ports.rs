@@ -1,13 +1,15 @@
 //! What the agent needs of its host: keys, time, chance. Tools are a port too ([`crate::tools::Tool`]).
 
-use oneclaw_providers::ApiKey;
+use oneclaw_providers::{ApiKey, Origin};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Hands out keys. They are asked for when a service is about to be spoken to, and kept nowhere.
 pub trait KeyVault: Send + Sync {
-    /// The key of a provider; `None` if it has none. May block. The error is shown to the user.
-    fn key(&self, provider_id: &str) -> Result<Option<ApiKey>, String>;
+    /// The key of a provider that was given for that origin; `None` if there is none. Where a provider is, the file says, and
+    /// anybody may have written the file: a key that was given for another origin is none. May block. The error is shown to the
+    /// user.
+    fn key(&self, provider_id: &str, origin: &Origin) -> Result<Option<ApiKey>, String>;
 }
 
 /// Time and chance.

@@ -11,7 +11,7 @@ use oneclaw_catalogue::{Date, Vendor};
 use oneclaw_context::estimate::{Calibration, Tariff};
 use oneclaw_context::plan::Summariser;
 use oneclaw_model::{Dialect, ModelId, ModelLimits, Replay};
-use oneclaw_providers::{Adjustments, DEFAULT_MAX_TOKENS, Endpoint, Profile};
+use oneclaw_providers::{Adjustments, DEFAULT_MAX_TOKENS, Endpoint, Origin, Profile, ProviderError};
 use oneclaw_store::engine::{Lesson, ModelAt};
 use oneclaw_store::{Fault, Transaction, agents, catalogue, engine, sessions};
 use std::sync::Arc;
@@ -333,8 +333,7 @@ pub(crate) async fn of_model(core: &Arc<Core>, provider_id: &str, model: &str) -
             let claims = Claims::of_file(connection, &provider_id, &model, overrides)?;
             Ok((provider, claims, engine::lessons(connection, &at)?, Listed::read(connection, &at)?))
         })?;
-        let key = vault_key(vault.as_ref(), &provider_id)?;
-        let endpoint = Endpoint { kind: provider.kind, base_url: provider.base_url, key };
+        let endpoint = endpoint_of(vault.as_ref(), provider)?;
         let (learnt, adjustments) = Learnt::of_lessons(&lessons, now);
         let profile = Profile { learnt: adjustments, effort, ..Profile::of(&endpoint, &model) };
         let facts = profile.facts.as_ref();
@@ -405,11 +404,25 @@ pub(crate) fn write_lessons(
     })
 }
 
-pub(crate) fn vault_key(
-    vault: &dyn KeyVault,
-    provider_id: &str,
-) -> Result<Option<oneclaw_providers::ApiKey>, Failure> {
-    vault.key(provider_id).map_err(|detail| Failure::Vault { provider: provider_id.to_owned(), detail })
+/// Where a provider is, with the key that belongs there.
+pub(crate) fn endpoint_of(vault: &dyn KeyVault, provider: catalogue::Provider) -> Result<Endpoint, Failure> {
+    let catalogue::Provider { id, kind, base_url, .. } = provider;
+    let key = match Origin::of(&base_url) {
+        Ok(origin) => vault.key(&id, &origin).map_err(|detail| Failure::Vault { provider: id, detail })?,
+        // Nothing is sent there; why, is said when something is about to be.
+        Err(_) => None,
+    };
+    Ok(Endpoint { kind, base_url, key })
+}
+
+/// What a service's refusal means: without a key, that one is missing for its origin.
+pub(crate) fn refused_by(endpoint: &Endpoint, error: ProviderError) -> Failure {
+    match error {
+        ProviderError::Auth { detail } if endpoint.key.is_none() => {
+            Failure::NoKey { origin: endpoint.origin(), detail }
+        }
+        other => other.into(),
+    }
 }
 
 async fn first_with_key(core: &Arc<Core>) -> Result<Target, Failure> {

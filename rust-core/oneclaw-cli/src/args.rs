@@ -31,7 +31,9 @@ pub enum Command {
         oneclaw chat --base-url http://localhost:11434/v1 --model llama3 --window 8192\n  \
         printf '%s\\n' 'What time is it?' /context | oneclaw chat --json\n\n\
         Input that is not a terminal is run line by line, each a message or a command such as /compact; /help lists \
-        them. Keys come from ONECLAW_API_KEY, or OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY.")]
+        them. Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY are sent to the vendor itself and to \
+        nobody else; ONECLAW_API_KEY to the address that --base-url names, or to the vendor that --provider or --model \
+        chooses.")]
     Chat(ChatArgs),
     /// List the models a service offers, with window, longest reply, price and abilities
     #[command(after_help = "Examples:\n  \

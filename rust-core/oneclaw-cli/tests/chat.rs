@@ -286,7 +286,7 @@ fn tools_are_offered_as_asked() {
     let some = piped(&at, &["--db", "a.db", "--tools", "get_current_time"], &["What time is it?"]);
     assert!(some.stdout.contains("→ get_current_time\n  ✓ get_current_time · "), "{}", some.stdout);
     let guarded = piped(&at, &["--db", "a.db"], &["Look at http://127.0.0.1:1/x please"]);
-    assert!(guarded.stdout.contains("→ http_request url=\"http://127.0.0.1:1/x\""), "{}", guarded.stdout);
+    assert!(guarded.stdout.contains("→ http_request GET 127.0.0.1:1/x"), "{}", guarded.stdout);
     assert!(guarded.stdout.contains("✗ http_request failed · "), "{}", guarded.stdout);
 }
 
@@ -295,19 +295,20 @@ fn keys_are_used_and_never_shown() {
     const KEY: &str = "sk-canary-0123456789";
     let at = folder("chat-key");
     let service = Service::start(Config { key: Some(KEY.to_owned()), ..config(16_000, vec![]) }, |_| {});
-    for name in ["OPENAI_API_KEY", "ONECLAW_API_KEY"] {
-        let args = [&["--db", "a.db"][..], &service.args("16000")].concat();
-        let output = piped_with(&at, &args, &[(name, KEY)], &["hello", "/context", "/sessions"]);
-        assert_eq!(output.code, 0, "{}", output.stderr);
-        assert!(!format!("{output:?}").contains("canary"));
-        let wrong = piped_with(&at, &args, &[(name, "sk-canary-wrong")], &["hello"]);
-        assert_eq!(wrong.code, 1);
-        assert!(wrong.stderr.contains("Set OPENAI_API_KEY or ONECLAW_API_KEY"), "{}", wrong.stderr);
-        assert!(!format!("{wrong:?}").contains("canary"), "{wrong:?}");
-        for file in std::fs::read_dir(&at).unwrap() {
-            let bytes = std::fs::read(file.unwrap().path()).unwrap();
-            assert!(!bytes.windows(6).any(|w| w == b"canary"), "no key in a file");
-        }
+    const NAME: &str = "ONECLAW_API_KEY";
+    let args = [&["--db", "a.db"][..], &service.args("16000")].concat();
+    let output = piped_with(&at, &args, &[(NAME, KEY)], &["hello", "/context", "/sessions"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(!format!("{output:?}").contains("canary"));
+    let wrong = piped_with(&at, &args, &[(NAME, "sk-canary-wrong")], &["hello"]);
+    assert_eq!(wrong.code, 1);
+    let origin = service.url.trim_end_matches("/v1");
+    let advice = format!("Give a key that is valid for {origin}: set {NAME}, and start again.");
+    assert!(wrong.stderr.contains(&advice), "{}", wrong.stderr);
+    assert!(!format!("{wrong:?}").contains("canary"), "{wrong:?}");
+    for file in std::fs::read_dir(&at).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(6).any(|w| w == b"canary"), "no key in a file");
     }
 }
 
@@ -357,8 +358,9 @@ fn a_window_nobody_named_is_asked_for_and_models_can_be_changed() {
         (&contexts[1]["provider"], &contexts[1]["limits"]["window"]),
         (&json!("provider-demo"), &json!(4_000))
     );
-    assert_eq!(output.code, 1, "no key for gpt-4o");
-    assert!(output.values().last().unwrap()["message"].as_str().unwrap().contains("OPENAI_API_KEY"));
+    assert_eq!(output.code, 1, "the demo has no gpt-4o");
+    let refused = output.values().last().unwrap()["message"].as_str().unwrap().to_owned();
+    assert!(refused.ends_with("openai has a model of that name: /model openai/gpt-4o"), "{refused}");
 
     let other = ["--db", "a.db", "--base-url", &service.url, "--model", "other"];
     let unknown = piped(&at, &other, &["/context"]);

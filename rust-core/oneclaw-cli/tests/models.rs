@@ -113,7 +113,7 @@ fn what_cannot_be_listed_is_one_line_with_a_way_out() {
         (
             &["--provider", "openai"],
             1,
-            "openai needs a key: set OPENAI_API_KEY or ONECLAW_API_KEY; without asking: oneclaw models --known --provider openai",
+            "openai needs a key for https://api.openai.com: set OPENAI_API_KEY or ONECLAW_API_KEY; without asking: oneclaw models --known --provider openai",
         ),
         (&["--base-url", "http://127.0.0.1:1/v1", "--db", "a.db"], 1, "The connection to the service failed"),
         (&["--known"], 2, "--known needs --provider or --base-url"),
@@ -136,9 +136,9 @@ fn a_wrong_key_is_said_and_never_shown() {
     let config = Config { key: Some("sk-canary-1".to_owned()), ..Config::default() };
     let service = Service::start(config, |_| {});
     let args = ["models", "--base-url", &service.url, "--db", "a.db"];
-    let right = oneclaw(&at, &args, &[("OPENAI_API_KEY", "sk-canary-1")], &[]);
+    let right = oneclaw(&at, &args, &[("ONECLAW_API_KEY", "sk-canary-1")], &[]);
     assert_eq!((right.code, right.stderr.as_str()), (0, ""));
-    let wrong = oneclaw(&at, &args, &[("OPENAI_API_KEY", "sk-canary-2")], &[]);
+    let wrong = oneclaw(&at, &args, &[("ONECLAW_API_KEY", "sk-canary-2")], &[]);
     assert_eq!((wrong.code, wrong.stdout.as_str(), wrong.stderr.lines().count()), (1, "", 1));
     assert!(!wrong.stderr.contains("canary"), "{}", wrong.stderr);
 }
@@ -243,4 +243,161 @@ fn an_effort_is_asked_for() {
     let wrong = piped(&at, &["--effort", "very"], &[]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("none, minimal, low, medium, high, xhigh, max"), "{}", wrong.stderr);
+}
+
+/// A private server whose models have names as other services have, and names with slashes.
+fn private() -> Service {
+    let names = ["demo", "openai/gpt-oss-120b", "meta-llama/Llama-4", "demo/demo-small"];
+    let model = |id: &&str| Model { id: (*id).to_owned(), window: 9_000, ..Model::default() };
+    Service::start(Config { models: names.iter().map(model).collect(), ..Config::default() }, |_| {})
+}
+
+#[test]
+fn a_model_is_one_of_the_service_that_is_spoken_to() {
+    let at = folder("models-stay");
+    let service = private();
+    let args = ["--db", "a.db", "--base-url", &service.url, "--model", "demo", "--json"];
+    let mine = format!("openai@{}", service.url.trim_start_matches("http://"));
+    let explicit = format!("/model {mine}/any/name");
+    let names = [
+        ("/model gpt-4o", "gpt-4o"),
+        ("/model claude-opus-4-20250514", "claude-opus-4-20250514"),
+        ("/model openai/gpt-oss-120b", "openai/gpt-oss-120b"),
+        ("/model meta-llama/Llama-4", "meta-llama/Llama-4"),
+        ("/model demo/demo-small", "demo/demo-small"),
+        (explicit.as_str(), "any/name"),
+        ("/model any/name", "any/name"),
+    ];
+    let lines = names.map(|(line, _)| line);
+    let output = piped_with(&at, &args, &[("OPENAI_API_KEY", "none"), ("ANTHROPIC_API_KEY", "none")], &lines);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let chosen: Vec<(Value, Value, Value)> = of(&output.values(), "model")
+        .iter()
+        .map(|v| (v["provider"].clone(), v["model"].clone(), v["left"].clone()))
+        .collect();
+    let expected = names.map(|(_, model)| (json!(format!("provider-{mine}")), json!(model), Value::Null));
+    assert_eq!(chosen, expected);
+    // Where nothing of the list is in the file, the service is asked.
+    let fresh = ["--db", "b.db", "--base-url", &service.url, "--model", "demo", "--window", "9000", "--json"];
+    let asked = piped_with(&at, &fresh, &[("OPENAI_API_KEY", "none")], &["/model openai/gpt-oss-120b"]);
+    assert_eq!(of(&asked.values(), "model")[0]["provider"], format!("provider-{mine}"));
+    let text = piped(&at, &args[..6], &["/model gpt-4o", "/model meta-llama/Llama-4"]);
+    assert!(
+        text.stdout.contains("openai has a model of that name: /model openai/gpt-4o\n"),
+        "{}",
+        text.stdout
+    );
+    assert!(
+        text.stdout.ends_with(&format!("Now with {mine}/meta-llama/Llama-4, window 9,000.\n")),
+        "{}",
+        text.stdout
+    );
+}
+
+#[test]
+fn another_service_is_gone_to_only_where_it_is_named_and_that_is_said() {
+    let at = folder("models-leave");
+    let service = private();
+    let args = ["--db", "a.db", "--base-url", &service.url, "--model", "demo"];
+    let mine = format!("openai@{}", service.url.trim_start_matches("http://"));
+    let keyless = piped(
+        &at,
+        &args,
+        &["/model openai/gpt-6-sol", "/model", "/model qwen/qwen3", "/model gemini/", "/model"],
+    );
+    assert_eq!(keyless.code, 1);
+    let complaints: Vec<&str> = keyless.stderr.lines().collect();
+    assert_eq!(
+        complaints,
+        [
+            "oneclaw: line 1: openai needs a key for https://api.openai.com: set OPENAI_API_KEY or ONECLAW_API_KEY with \
+             --provider openai, and start again.",
+            &format!(
+                "oneclaw: line 3: There is no service \"qwen\", only openai, anthropic, gemini, {mine}, and {mine} lists no \
+                 model \"qwen/qwen3\". If it has one: /model {mine}/qwen/qwen3"
+            ),
+            "oneclaw: line 4: \"gemini/\" names no model; /model gemini/MODEL does.",
+            "oneclaw: 3 lines failed",
+        ]
+    );
+    assert_eq!(
+        keyless.stdout.matches(&format!("{mine}/demo; known here: ")).count(),
+        2,
+        "{}",
+        keyless.stdout
+    );
+
+    let key = [("OPENAI_API_KEY", "none")];
+    let lines = [
+        "/model openai/gpt-6-sol",
+        "/model claude-opus-4-20250514",
+        "/model openai/gpt-4o",
+        "/model demo/demo-small",
+    ];
+    let output = piped_with(&at, &args, &key, &lines);
+    let said: Vec<&str> = output.stdout.lines().collect();
+    assert_eq!(
+        said[0],
+        format!(
+            "The conversation leaves {mine} and goes to openai at https://api.openai.com from now on. Now with \
+             openai/gpt-6-sol, window 1,050,000."
+        )
+    );
+    // A vendor's models are known: one that it has not is refused with a way to where it is.
+    assert_eq!(
+        output.stderr.lines().next(),
+        Some(
+            "oneclaw: line 2: openai has no model \"claude-opus-4-20250514\". anthropic has a model of that name: /model \
+             anthropic/claude-opus-4-20250514"
+        )
+    );
+    assert!(said[1].starts_with("Now with openai/gpt-4o, window 128,000."), "{}", output.stdout);
+    assert!(
+        said[2].starts_with("The conversation leaves openai and goes to demo at http://127.0.0.1:"),
+        "{}",
+        output.stdout
+    );
+    let json = piped_with(&at, &[&args[..], &["--json"]].concat(), &key, &lines[..1]);
+    let value = of(&json.values(), "model")[0].clone();
+    assert_eq!(
+        (&value["left"], &value["provider"]),
+        (&json!(format!("provider-{mine}")), &json!("provider-openai"))
+    );
+
+    // A server that cannot be asked keeps nobody.
+    let gone = ["--db", "a.db", "--base-url", "http://127.0.0.1:1/v1", "--model", "x", "--window", "9000"];
+    let away = piped_with(&at, &gone, &key, &["/model openai/gpt-6-sol", "/model"]);
+    assert_eq!((away.code, away.stderr.as_str()), (0, ""), "{}", away.stdout);
+    assert!(away.stdout.contains("\nopenai/gpt-6-sol; known here: "), "{}", away.stdout);
+}
+
+#[test]
+fn a_vendor_that_the_file_puts_elsewhere_is_gone_to_with_a_warning_and_without_a_key() {
+    let at = folder("models-moved");
+    let service = private();
+    assert_eq!(piped(&at, &["--db", "a.db"], &["hello"]).code, 0);
+    let file = rusqlite::Connection::open(at.join("a.db")).unwrap();
+    file.execute("UPDATE providers SET api_base_url = ?1 WHERE id = 'provider-openai'", [&service.url])
+        .unwrap();
+    file.execute(
+        "UPDATE providers SET api_base_url = 'https://a.invalid/v1' WHERE id = 'provider-gemini'",
+        [],
+    )
+    .unwrap();
+    drop(file);
+    let key = [("OPENAI_API_KEY", "none"), ("GEMINI_API_KEY", "none")];
+    let output =
+        piped_with(&at, &["--db", "a.db"], &key, &["/model openai/demo", "/model gemini/gemini-2.5-pro"]);
+    let origin = service.url.trim_end_matches("/v1");
+    let lines: Vec<&str> = output.stderr.lines().collect();
+    assert_eq!(
+        lines[0],
+        format!("oneclaw: By this file openai is at {origin}, not at https://api.openai.com.")
+    );
+    assert_eq!(
+        lines[1],
+        "oneclaw: line 2: By this file gemini is at https://a.invalid, not at https://generativelanguage.googleapis.com. gemini \
+         needs a key for https://a.invalid: set ONECLAW_API_KEY with --base-url https://a.invalid/..., and start again."
+    );
+    assert!(output.stdout.contains(&format!("goes to openai at {origin} from now on.")), "{}", output.stdout);
 }

@@ -3,14 +3,16 @@
 //! Only text that is put *inside* an engine text is escaped (summaries, pins, transcripts for a summary). A message
 //! that stands in a request as a message of its own needs no delimiter and is sent verbatim.
 
+use crate::assemble::RECORD;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Every phrase by which the engine tells a model where something starts or ends.
-pub const PHRASES: [&str; 14] = [
+pub const PHRASES: [&str; 15] = [
     "Previous conversation summary:",
     "[Previous conversation summary]",
+    RECORD,
     "Continue the conversation based on the summary above.",
     "Additional conversation to incorporate:",
     "## Existing Summary",

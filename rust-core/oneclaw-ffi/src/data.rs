@@ -331,7 +331,7 @@ mod tests {
     struct NoKeys;
 
     impl KeyVault for NoKeys {
-        fn key(&self, _provider_id: String) -> Result<Option<String>, CoreError> {
+        fn key(&self, _provider_id: String, _origin: String) -> Result<Option<String>, CoreError> {
             Ok(None)
         }
     }

@@ -9,6 +9,7 @@ use crate::types::KeyVault;
 use oneclaw_agent::{Agent, set_max_output};
 use oneclaw_demo::{Config, DEMO_MODEL, Model, Server};
 use oneclaw_model::ProviderKind;
+use oneclaw_providers::Origin;
 use oneclaw_store::catalogue::{self, CUSTOM, Provider};
 use oneclaw_store::sessions;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +31,12 @@ impl DemoServer {
                 let known = catalogue::providers(c)?.into_iter().find(|provider| provider.id == PROVIDER);
                 let page = sessions::list(c, sessions::Shelf::Open, sessions::Cursor::FIRST, 1)?;
                 let is_new = known.is_none() && page.sessions.is_empty();
-                let has_key = |model: catalogue::Model| matches!(vault.key(model.provider_id), Ok(Some(_)));
+                let has_key = |model: catalogue::Model| {
+                    let provider = catalogue::provider(c, &model.provider_id).ok();
+                    let origin = provider.and_then(|provider| Origin::of(&provider.base_url).ok());
+                    let key = origin.map(|origin| vault.key(model.provider_id, origin.to_string()));
+                    matches!(key, Some(Ok(Some(_))))
+                };
                 let is_default = catalogue::default_model(c)?.is_none_or(|model| is_new && !has_key(model));
                 Ok((known.is_none_or(|provider| provider.is_active), is_default))
             })

@@ -14,7 +14,7 @@ impl From<Failure> for CoreError {
             Failure::Invalid(_) => Self::Invalid { field: String::new(), detail },
             Failure::Pin(_) => Self::Invalid { field: "pin".to_owned(), detail },
             Failure::NoModel(_) => Self::Invalid { field: "model".to_owned(), detail },
-            Failure::Vault { .. } => Self::Auth { detail },
+            Failure::Vault { .. } | Failure::NoKey { .. } => Self::Auth { detail },
             Failure::Provider(ProviderError::Auth { .. }) => Self::Auth { detail },
             Failure::Provider(ProviderError::Network { .. } | ProviderError::Timeout { .. }) => {
                 Self::Network { detail }

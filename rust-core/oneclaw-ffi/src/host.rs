@@ -5,7 +5,7 @@ use crate::types::{HostTool, KeyVault, OutputShape, ToolHost};
 use oneclaw_agent::tools::{Answer, Answering, Tool};
 use oneclaw_context::truncate::Shape;
 use oneclaw_model::ToolSpec;
-use oneclaw_providers::ApiKey;
+use oneclaw_providers::{ApiKey, Origin};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,9 @@ use std::time::Duration;
 pub(crate) struct Vault(pub Arc<dyn KeyVault>);
 
 impl oneclaw_agent::KeyVault for Vault {
-    fn key(&self, provider_id: &str) -> Result<Option<ApiKey>, String> {
-        let key = self.0.key(provider_id.to_owned()).map_err(|error| error.to_string())?;
+    fn key(&self, provider_id: &str, origin: &Origin) -> Result<Option<ApiKey>, String> {
+        let key =
+            self.0.key(provider_id.to_owned(), origin.to_string()).map_err(|error| error.to_string())?;
         Ok(key.map(ApiKey::new))
     }
 }
@@ -71,27 +72,29 @@ pub(crate) fn shape(shape: OutputShape) -> Shape {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiKey, Arc, KeyVault, Vault};
+    use super::{ApiKey, Arc, KeyVault, Origin, Vault};
     use crate::CoreError;
     use oneclaw_agent::KeyVault as _;
 
     struct Safe;
 
     impl KeyVault for Safe {
-        fn key(&self, _: String) -> Result<Option<String>, CoreError> {
-            Ok(Some(" canary-0123456789 ".to_owned()))
+        fn key(&self, _: String, origin: String) -> Result<Option<String>, CoreError> {
+            Ok((origin == "https://a.example").then(|| " canary-0123456789 ".to_owned()))
         }
     }
 
     #[test]
     fn a_key_of_the_app_is_shown_to_nobody() {
         // The only value at this border that holds one.
-        let key = Vault(Arc::new(Safe)).key("provider");
+        let vault = Vault(Arc::new(Safe));
+        let key = vault.key("provider", &Origin::of("https://A.example:443/v1").unwrap());
         assert_eq!(key, Ok(Some(ApiKey::new("canary-0123456789".to_owned()))));
         assert_eq!(
             format!("{key:?} {:#?}", key),
             "Ok(Some([redacted])) Ok(\n    Some(\n        [redacted],\n    ),\n)"
         );
         assert_eq!(key.unwrap().unwrap().to_string(), "[redacted]");
+        assert_eq!(vault.key("provider", &Origin::of("https://b.example").unwrap()), Ok(None));
     }
 }

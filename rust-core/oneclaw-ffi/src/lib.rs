@@ -15,7 +15,7 @@ mod runtime;
 mod types;
 
 pub use core::OneClaw;
-pub use pure::{estimate_simple, estimate_text, plan_transcript, truncate_head, truncate_shaped};
+pub use pure::{estimate_simple, estimate_text, origin_of, plan_transcript, truncate_head, truncate_shaped};
 pub use run::RunHandle;
 pub use types::*;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 struct PanickingVault;
 
 impl KeyVault for PanickingVault {
-    fn key(&self, _provider_id: String) -> Result<Option<String>, CoreError> {
+    fn key(&self, _provider_id: String, _origin: String) -> Result<Option<String>, CoreError> {
         panic!("on purpose")
     }
 }

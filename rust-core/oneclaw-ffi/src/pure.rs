@@ -1,4 +1,4 @@
-//! The engine's pure parts as functions: shortening, estimating, planning. Nothing is read or kept.
+//! The core's pure parts as functions: shortening, estimating, planning, to whom a key belongs. Nothing is read or kept.
 
 use crate::CoreError;
 use crate::convert::{plan_out, preset_name};
@@ -9,6 +9,7 @@ use oneclaw_catalogue::{Vendor, find};
 use oneclaw_context::estimate::{Calibration, EstimatorState, Tariff, simple, text::measure};
 use oneclaw_context::{Conversation, Fixed, Inputs, Moment, Policy, plan, truncate};
 use oneclaw_model::{ModelLimits, PresetModel, Transcript};
+use oneclaw_providers::Origin;
 
 /// Shortens a tool result to its first characters and the marker, as the original app does. Characters are counted as
 /// Kotlin counts them.
@@ -21,6 +22,12 @@ pub fn truncate_head(text: String, limit: i32) -> String {
 #[uniffi::export]
 pub fn truncate_shaped(text: String, output_shape: OutputShape, tokens: i32) -> String {
     truncate::shaped(&text, shape(output_shape), usize::try_from(tokens).unwrap_or(0)).into_owned()
+}
+
+/// To whom a key for that address belongs: scheme, host and port, spelt in one way. None where it is no address of a service.
+#[uniffi::export]
+pub fn origin_of(base_url: String) -> Option<String> {
+    Origin::of(&base_url).ok().map(|origin| origin.to_string())
 }
 
 /// The simple estimate of a text: a quarter of its UTF-16 units, at least 1, 0 for none.

@@ -3,7 +3,7 @@
 //! Decides which addresses are refused before anything is sent: requests carry a key and a whole conversation, so
 //! unencrypted ones go to this machine or to hosts the user has named, and nowhere else.
 
-use crate::{ApiKey, ProviderError, redact};
+use crate::{ApiKey, Origin, ProviderError, redact};
 use oneclaw_model::ProviderKind;
 use reqwest::Url;
 use std::fmt;
@@ -16,15 +16,15 @@ pub struct Endpoint {
     pub kind: ProviderKind,
     /// The address that paths such as `/models` are added to.
     pub base_url: String,
-    /// The key, if the service wants one.
+    /// The key that was given for the origin of this address, if there is one.
     pub key: Option<ApiKey>,
 }
 
 impl Endpoint {
     /// Scheme, host and port: whose word it is that comes from there. The address itself where it cannot be read.
     pub fn origin(&self) -> String {
-        let url = Url::parse(self.base_url.trim());
-        url.map_or_else(|_| self.base_url.clone(), |url| url.origin().ascii_serialization())
+        let origin = Url::parse(self.base_url.trim()).ok().and_then(|url| Origin::of_url(&url).ok());
+        origin.map_or_else(|| self.base_url.clone(), |origin| origin.to_string())
     }
 }
 
@@ -62,24 +62,13 @@ impl fmt::Debug for Address {
 impl Address {
     /// The endpoint's address, or why it is refused.
     pub fn of(endpoint: &Endpoint, cleartext: &Cleartext) -> Result<Self, ProviderError> {
-        let refused = |detail: String| Err(ProviderError::InvalidRequest { detail });
-        let Ok(url) = Url::parse(endpoint.base_url.trim()) else {
-            return refused("the address cannot be read; it should look like https://host/v1".to_owned());
-        };
-        let Some(host) = url.host_str() else {
-            return refused("the address names no host".to_owned());
-        };
-        if !url.username().is_empty() || url.password().is_some() {
-            return refused(format!("the address of {host} holds a name or password; use the API key"));
+        let (origin, url) = Origin::with_url(&endpoint.base_url)?;
+        if origin.is_encrypted() || origin.is_loopback() || cleartext.allows(origin.host()) {
+            return Ok(Self(url));
         }
-        match url.scheme() {
-            "https" => Ok(Self(url)),
-            "http" if is_loopback(host) || cleartext.allows(host) => Ok(Self(url)),
-            "http" => {
-                refused(format!("{host} would be spoken to without encryption; use https or allow the host"))
-            }
-            other => refused(format!("{other} is no way to speak to {host}; use https")),
-        }
+        let host = origin.host();
+        let detail = format!("{host} would be spoken to without encryption; use https or allow the host");
+        Err(ProviderError::InvalidRequest { detail })
     }
 
     /// The host, for messages.

@@ -5,7 +5,7 @@
 use crate::address::{Address, Cleartext, Endpoint};
 use crate::classify::{self, Failure};
 use crate::retry::Failed;
-use crate::{ApiKey, ProviderError, detail, redact, retry};
+use crate::{ApiKey, Origin, ProviderError, detail, redact, retry};
 use oneclaw_model::{Dialect, ProviderKind};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Request, Response, Url};
@@ -231,7 +231,10 @@ impl Outgoing {
     ) -> Result<Self, ProviderError> {
         let is_loopback = crate::address::is_loopback(url.host_str().unwrap_or_default());
         let mut request = Request::new(method, url);
-        authorise(endpoint, request.headers_mut())?;
+        // A key goes to the origin it was given for, whatever path was made of the address.
+        let place = Origin::of_url(request.url());
+        let is_its_own = Origin::of(&endpoint.base_url).is_ok_and(|own| place == Ok(own));
+        authorise(endpoint.kind, endpoint.key.as_ref().filter(|_| is_its_own), request.headers_mut())?;
         let bytes = body.as_ref().map_or(0, String::len);
         if let Some(body) = body {
             request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -294,15 +297,15 @@ pub fn tls_config() -> Result<rustls::ClientConfig, ProviderError> {
     Ok(config)
 }
 
-fn authorise(endpoint: &Endpoint, headers: &mut HeaderMap) -> Result<(), ProviderError> {
-    if endpoint.kind == ProviderKind::Anthropic {
+fn authorise(kind: ProviderKind, key: Option<&ApiKey>, headers: &mut HeaderMap) -> Result<(), ProviderError> {
+    if kind == ProviderKind::Anthropic {
         let version = HeaderValue::from_static("2023-06-01");
         headers.insert(HeaderName::from_static("anthropic-version"), version);
     }
-    let Some(key) = endpoint.key.as_ref().map(ApiKey::expose).filter(|key| !key.is_empty()) else {
+    let Some(key) = key.map(ApiKey::expose).filter(|key| !key.is_empty()) else {
         return Ok(());
     };
-    let (name, value) = match endpoint.kind {
+    let (name, value) = match kind {
         ProviderKind::OpenAi => (AUTHORIZATION, format!("Bearer {key}")),
         ProviderKind::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
         ProviderKind::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
@@ -349,4 +352,33 @@ fn words(error: reqwest::Error) -> String {
         cause = error.source();
     }
     detail::clean(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_goes_to_its_own_origin_only() {
+        let key = Some(ApiKey::new("sk-canary-0123456789".into()));
+        let kinds = [
+            (ProviderKind::OpenAi, "authorization"),
+            (ProviderKind::Anthropic, "x-api-key"),
+            (ProviderKind::Gemini, "x-goog-api-key"),
+        ];
+        for (kind, header) in kinds {
+            let endpoint = Endpoint { kind, base_url: "https://A.example/v1".into(), key: key.clone() };
+            for (url, is_sent) in [
+                ("https://a.example/v1/models", true),
+                ("https://a.example:443/other?x=1", true),
+                ("https://a.example:8443/v1/models", false),
+                ("http://a.example/v1/models", false),
+                ("https://b.a.example/v1/models", false),
+                ("https://a.example.evil.example/v1", false),
+            ] {
+                let outgoing = Outgoing::get(&endpoint, Url::parse(url).unwrap()).unwrap();
+                assert_eq!(outgoing.request.headers().contains_key(header), is_sent, "{url}");
+            }
+        }
+    }
 }

@@ -7,6 +7,12 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 /// The agent every file has.
 pub const GENERAL_ASSISTANT: &str = "agent-general-assistant";
 
+/// What the app's own agent is told, as it stands in every file.
+pub(crate) const WITH_TOOLS: &str =
+    "You are a helpful assistant. Use your tools where they help, and say so when you do not know something.";
+/// The same where it has none.
+const WITHOUT_TOOLS: &str = "You are a helpful assistant. Say so when you do not know something.";
+
 /// An agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -76,6 +82,11 @@ pub fn remove(transaction: &Transaction<'_>, id: &str) -> Result<()> {
     )?;
     transaction.execute("DELETE FROM agents WHERE id = ?1", [id])?;
     Ok(())
+}
+
+/// Instructions as they are given where no tools are offered: the app's own then speak of none, others stay as they are.
+pub fn without_tools(system_prompt: String) -> String {
+    if system_prompt == WITH_TOOLS { WITHOUT_TOOLS.to_owned() } else { system_prompt }
 }
 
 fn no_agent(id: &str) -> Fault {

@@ -60,16 +60,23 @@ pub fn provider(connection: &Connection, id: &str) -> Result<Provider> {
     query.query_row([id], read_provider).optional()?.ok_or_else(|| no_provider(id))
 }
 
-/// Adds a service, or changes the one of that id. What the app brought stays marked as such.
-pub fn save_provider(transaction: &Transaction<'_>, provider: &Provider, now: i64) -> Result<()> {
-    check_base_url(&provider.base_url)?;
+/// Adds a service, or changes the one of that id. What the app brought stays marked as such. Refused where the file makes
+/// something else of it, as a trigger in it may: the user would speak to a service that nobody named.
+pub fn save_provider(transaction: &Transaction<'_>, wanted: &Provider, now: i64) -> Result<()> {
+    check_base_url(&wanted.base_url)?;
     transaction.execute(
         "INSERT INTO providers (id, name, type, api_base_url, is_pre_configured, is_active, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?6)
          ON CONFLICT (id) DO UPDATE SET name = ?2, type = ?3, api_base_url = ?4, is_active = ?5, updated_at = ?6",
-        (&provider.id, &provider.name, name(&provider.kind), &provider.base_url, provider.is_active, now),
+        (&wanted.id, &wanted.name, name(&wanted.kind), &wanted.base_url, wanted.is_active, now),
     )?;
-    Ok(())
+    match provider(transaction, &wanted.id) {
+        Ok(kept) if kept == (Provider { is_preset: kept.is_preset, ..wanted.clone() }) => Ok(()),
+        Ok(_) | Err(Fault::NoSuch { .. }) => Err(Fault::Refused {
+            why: format!("the file does not keep provider {:?} as it was given; it is not used", wanted.id),
+        }),
+        Err(other) => Err(other),
+    }
 }
 
 /// Removes a service that the user has added, and its models.
@@ -182,4 +189,52 @@ fn read_model(row: &Row<'_>) -> rusqlite::Result<Model> {
         source: required(row, 4)?,
         window: count(row, 5)?.filter(|window| *window > 0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn service() -> Provider {
+        Provider {
+            id: "mine".to_owned(),
+            name: "Mine".to_owned(),
+            kind: ProviderKind::OpenAi,
+            base_url: "https://mine.example/v1".to_owned(),
+            is_preset: false,
+            is_active: true,
+        }
+    }
+
+    #[test]
+    fn a_service_that_the_file_keeps_otherwise_is_refused() {
+        let harmless = "CREATE TRIGGER t AFTER UPDATE ON providers BEGIN SELECT 1; END;";
+        let changed = |what: &str| {
+            format!("CREATE TRIGGER t AFTER INSERT ON providers BEGIN UPDATE providers SET {what}; END;")
+        };
+        for (trigger, is_kept) in [
+            (harmless.to_owned(), true),
+            (changed("api_base_url = 'https://evil.example/v1'"), false),
+            (changed("api_base_url = api_base_url || '.evil.example'"), false),
+            (changed("type = 'GEMINI'"), false),
+            (changed("name = 'OpenAI'"), false),
+            (changed("is_active = 0"), false),
+            (changed("id = 'other'"), false),
+            (
+                "CREATE TRIGGER t BEFORE INSERT ON providers BEGIN SELECT RAISE(IGNORE); END;".to_owned(),
+                false,
+            ),
+        ] {
+            // Not by way of a store, which may refuse such a file at once.
+            let mut connection = Connection::open_in_memory().unwrap();
+            let transaction = connection.transaction().unwrap();
+            transaction.execute_batch(crate::seed::ROOM).unwrap();
+            transaction.execute_batch(&trigger).unwrap();
+            let saved = save_provider(&transaction, &service(), 1);
+            assert_eq!(saved.is_ok(), is_kept, "{trigger}: {saved:?}");
+            if is_kept {
+                assert_eq!(provider(&transaction, "mine").unwrap(), service());
+            }
+        }
+    }
 }

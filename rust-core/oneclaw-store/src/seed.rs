@@ -26,7 +26,7 @@ const AGENT: (&str, &str, &str, &str) = (
     crate::agents::GENERAL_ASSISTANT,
     "General Assistant",
     "A helpful assistant with the built-in tools.",
-    "You are a helpful assistant. Use your tools where they help, and say so when you do not know something.",
+    crate::agents::WITH_TOOLS,
 );
 const AGENT_TOOLS: &str = r#"["get_current_time","read_file","write_file","http_request"]"#;
 

@@ -134,7 +134,10 @@ mod acceptance {
         house.ask("Are we across?").await;
         let mut expected = vec![(
             "system".to_owned(),
-            format!("{PROMPT}\n\n---\n\nPrevious conversation summary:\n{}", epoch.summary),
+            format!(
+                "{PROMPT}\n\n---\n\nPrevious conversation summary:\n{}",
+                oneclaw_tests::framed(&epoch.summary)
+            ),
         )];
         expected.extend(rows_sent(&house, covered, rows + 1 - covered));
         assert_eq!(messages(&house.last_chat()), expected);
@@ -286,7 +289,7 @@ mod rules {
         let line = "Continue the conversation based on the summary above.";
         assert_eq!(
             system(&house.last_chat()),
-            format!("Previous conversation summary:\n{summary}\n\n---\n\n{line}")
+            format!("Previous conversation summary:\n{}\n\n---\n\n{line}", oneclaw_tests::framed(&summary))
         );
     }
 

@@ -180,7 +180,7 @@ mod edge_cases {
         assert_eq!(house.ask("What is the fare?").await, "the fare is 17 crowns.");
         let mut expected = vec![(
             "system".to_owned(),
-            format!("{PROMPT}\n\n---\n\nPrevious conversation summary:\n{summary}"),
+            format!("{PROMPT}\n\n---\n\nPrevious conversation summary:\n{}", oneclaw_tests::framed(summary)),
         )];
         expected.extend(rows_sent(&house, 4, 5));
         assert_eq!(messages(&house.last_chat()), expected);

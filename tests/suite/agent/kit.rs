@@ -9,7 +9,7 @@ use oneclaw_context::policy::ONECLAW;
 use oneclaw_demo::{Exchange, Model, Server, Step, Tokenizer};
 use oneclaw_model::row::{Row, RowType};
 use oneclaw_model::{ModelLimits, ProviderKind, ToolSpec};
-use oneclaw_providers::{ApiKey, Timing};
+use oneclaw_providers::{ApiKey, Origin, Timing};
 use oneclaw_store::catalogue::{self, CUSTOM, Provider};
 use oneclaw_store::messages::{self, Stored};
 use oneclaw_store::{Place, epochs, sessions};
@@ -37,7 +37,7 @@ pub const TIMING: Timing = Timing {
 pub struct Keys(pub Option<&'static str>);
 
 impl KeyVault for Keys {
-    fn key(&self, _: &str) -> Result<Option<ApiKey>, String> {
+    fn key(&self, _: &str, _: &Origin) -> Result<Option<ApiKey>, String> {
         Ok(self.0.map(|key| ApiKey::new(key.to_owned())))
     }
 }
@@ -73,6 +73,8 @@ pub struct Setup {
     pub system: Option<String>,
     pub delay: Duration,
     pub key: Option<&'static str>,
+    /// Who hands out keys, if not one that has this key for everyone.
+    pub vault: Option<Arc<dyn KeyVault>>,
     /// How the server counts.
     pub tokenizer: Arc<dyn Tokenizer>,
     /// What else the server is started with.
@@ -99,6 +101,7 @@ impl Default for Setup {
             system: None,
             delay: Duration::ZERO,
             key: None,
+            vault: None,
             tokenizer: Arc::new(O200k),
             // What models refuse by the catalogue has tests of its own.
             demo: oneclaw_demo::Config { uses_catalogue: false, ..Default::default() },
@@ -195,8 +198,8 @@ impl Setup {
             patience: self.patience,
             ..Config::new(folder.file("oneclaw.db"))
         };
-        let agent =
-            Agent::open(config, Arc::new(Keys(self.key)), Arc::new(Ticking::default())).await.unwrap();
+        let vault = self.vault.clone().unwrap_or_else(|| Arc::new(Keys(self.key)));
+        let agent = Agent::open(config, vault, Arc::new(Ticking::default())).await.unwrap();
         for (id, _) in self.served.iter().filter(|_| self.tells_output) {
             let limits = ModelLimits { max_output: Some(self.max_output), ..ModelLimits::default() };
             agent.set_limits(PROVIDER, id, limits);

@@ -248,7 +248,10 @@ mod checkpoints {
         let texts = house.texts();
         let mut expected = vec![
             ("system".to_owned(), "You are a ferryman.".to_owned()),
-            ("user".to_owned(), format!("[Previous conversation summary]\n\n{}", epoch.summary)),
+            (
+                "user".to_owned(),
+                format!("[Previous conversation summary]\n\n{}", oneclaw_tests::framed(&epoch.summary)),
+            ),
             (
                 "assistant".to_owned(),
                 "I have the context from our previous conversation. Let's continue.".to_owned(),

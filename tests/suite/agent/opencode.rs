@@ -181,7 +181,7 @@ mod schedule_execute_resume {
             [
                 message("system", "You are a ferryman."),
                 message("user", QUESTION),
-                message("assistant", &summary)
+                message("assistant", &oneclaw_tests::framed(&summary))
             ]
         );
         assert_eq!(sent.len(), 4);
@@ -239,7 +239,7 @@ mod filter {
                 [
                     message("system", "You are a ferryman."),
                     message("user", QUESTION),
-                    message("assistant", &summary),
+                    message("assistant", &oneclaw_tests::framed(&summary)),
                     message("user", "Are we across?"),
                     message("assistant", "We are."),
                     message("user", "Thank you."),

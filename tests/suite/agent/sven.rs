@@ -135,7 +135,7 @@ mod gate {
         let sent = messages(&house.last_chat());
         assert_eq!(sent[0], ("system".into(), "You are a ferryman.".into()));
         assert_eq!(sent[1], ("user".into(), "What did we do so far?".into()));
-        assert_eq!(sent[2], ("assistant".into(), epoch.summary));
+        assert_eq!(sent[2], ("assistant".into(), oneclaw_tests::framed(&epoch.summary)));
         // The sixth message from the end is a reply here; a line parts it from the summary, which is the assistant's too.
         assert_eq!(sent[3], ("user".into(), LEADING_USER.into()));
         let covered = usize::try_from(epoch.rows).unwrap();
@@ -252,7 +252,7 @@ mod failure_modes {
         assert_eq!((house.summaries().len(), house.exchanges().len()), (0, asked + 1));
         is_logged(&events);
         let sent = messages(&house.last_chat());
-        assert_eq!(sent[2], ("assistant".into(), NOTICE.into()));
+        assert_eq!(sent[2], ("assistant".into(), oneclaw_tests::framed(NOTICE)));
         assert!(sent.len() <= 3 + 6 && !talk(&house.last_chat()).contains("Turn 2: "));
         assert_eq!(house.questions().len(), 12, "the file has everything");
     }

@@ -1,6 +1,7 @@
 //! Tools in the loop: side by side, answered whatever happens, capped before they are stored, and not for ever.
 
-use super::kit::{Host, Setup, all, errors, names, said, wordy};
+use super::kit::{Host, House, Setup, all, errors, names, said, wordy};
+use super::talk::system;
 use oneclaw_agent::tools::{Answer, Registry, built_in};
 use oneclaw_agent::{Event, MOST_ROUNDS, Offer};
 use oneclaw_demo::Step;
@@ -47,6 +48,23 @@ async fn calls_of_one_reply_run_side_by_side() {
             "ContextUsage",
         ]
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_apps_own_instructions_speak_of_tools_only_where_there_are_some() {
+    const WITHOUT: &str = "You are a helpful assistant. Say so when you do not know something.";
+    let system = |house: &House| system(&house.last_chat());
+    let house = Setup::window(32_000).build("tools-none").await;
+    house.ask("Hello.").await;
+    assert_eq!(system(&house), WITHOUT);
+    let house = Setup::window(32_000).tool(wordy("read_file", 3)).build("tools-some").await;
+    house.ask("Hello.").await;
+    assert!(system(&house).contains("Use your tools where they help"), "{}", system(&house));
+    // Somebody's own words stay as they are.
+    let own = "Use your tools where they help.";
+    let house = Setup { system: Some(own.into()), ..Setup::window(32_000) }.build("tools-own").await;
+    house.ask("Hello.").await;
+    assert_eq!(system(&house), own);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

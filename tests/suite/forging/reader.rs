@@ -86,6 +86,11 @@ fn phrases(text: &str, expected: &[(&str, usize)]) -> Result<(), String> {
     Ok(())
 }
 
+/// The same behind the sentence that says what it is.
+pub fn framed(text: &str) -> Result<Block, String> {
+    block(after(text, &oneclaw_tests::framed(""))?)
+}
+
 /// A summary with facts and pins.
 pub fn block(text: &str) -> Result<Block, String> {
     let (rest, pins) = parted(text, PINNED)?;

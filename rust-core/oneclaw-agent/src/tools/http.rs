@@ -11,6 +11,7 @@
 
 use super::body::ContentType;
 use super::guard::{self, Ask, Guard, Lookup, NotPublic};
+use super::shown::http_target;
 use super::{Answer, Answering, Tool, quoted, text};
 use oneclaw_model::ToolSpec;
 use oneclaw_providers::ProviderError;
@@ -23,6 +24,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
+/// What models call it by.
+pub const NAME: &str = "http_request";
 /// How long a call may take.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a connection may take.
@@ -163,7 +166,7 @@ impl HttpRequest {
 impl Tool for HttpRequest {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "http_request".to_owned(),
+            name: NAME.to_owned(),
             description: "Sends an HTTP request to a public server and returns status, headers and text of the answer. \
                           Redirects are followed."
                 .to_owned(),
@@ -281,6 +284,13 @@ fn is_same_host(from: &Url, to: &Url) -> bool {
 }
 
 /// A model's address.
+/// What a request with these arguments acts on, as it is shown to people; `None` where it would not be sent.
+pub(super) fn target(arguments: &Map<String, Value>) -> Option<String> {
+    let Asked { method, url, .. } = Asked::new(arguments).ok()?;
+    let path = url.query().map_or(url.path().to_owned(), |query| format!("{}?{query}", url.path()));
+    Some(http_target(method.as_str(), url.host_str()?, url.port(), &path))
+}
+
 fn address(url: &str) -> Result<Url, String> {
     let url = url.trim();
     // A parser would drop line breaks and tabs without a word.

@@ -1,7 +1,8 @@
 //! What a model may call.
 //!
 //! Decides what a tool is and which tools there are. How one call is run and what is said when it goes wrong is
-//! decided in [`run`]; which tools a conversation offers, and what is done with an answer, by the agent.
+//! decided in [`run`]; how one is shown to people in [`shown()`]; which tools a conversation offers, and what is done with an
+//! answer, by the agent.
 //!
 //! Built in: [`time::CurrentTime`], [`files::ReadFile`], [`files::WriteFile`] and [`http::HttpRequest`]. The app
 //! brings its own by implementing [`Tool`].
@@ -13,7 +14,10 @@ pub mod guard;
 pub mod http;
 pub mod run;
 mod sandbox;
+mod shown;
 pub mod time;
+
+pub use shown::shown;
 
 use oneclaw_context::truncate::Shape;
 use oneclaw_model::{Attachment, ToolSpec};

@@ -12,7 +12,7 @@ pub const COMMANDS: [(&str, &str, &str); 17] = [
     ("reset", "", "take all compactions back"),
     ("pin", "[N]", "list recent messages with numbers; keep number N word for word"),
     ("unpin", "N", "let go of number N again"),
-    ("model", "[M]", "go on with another model: MODEL or PROVIDER/MODEL"),
+    ("model", "[M]", "go on with another model of the service, or SERVICE/MODEL"),
     ("models", "[FILTER]", "list what the service offers: window, price, abilities"),
     ("window", "[N|off]", "show, set for good or forget the window of the model"),
     ("limits", "[forget]", "what refusals and reports taught about the model; forget it"),

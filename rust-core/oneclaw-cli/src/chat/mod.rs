@@ -26,7 +26,7 @@ use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{self, State, Stored};
 use oneclaw_store::{Place, sessions, shown};
 use screen::{Abilities, Screen, Style};
-use services::{DEMO, key_variables};
+use services::{DEMO, moved};
 use setup::Ready;
 use signals::{Signal, Signals};
 use std::future::Future;
@@ -290,7 +290,7 @@ impl Chat {
         if self.screen.abilities().json {
             return Ok(());
         }
-        let advice = view::advice(code, is_retryable, &key_variables(&self.provider()));
+        let advice = view::advice(code, is_retryable, self.key_advice().as_deref());
         if self.is_typed() {
             self.screen.line(&format!("✗ {message}"), Style::Red)?;
             return Ok(advice.map_or(Ok(()), |advice| self.screen.line(&format!("  {advice}"), Style::Dim))?);
@@ -299,11 +299,21 @@ impl Chat {
         Ok(self.screen.complain(&format!("line {}: {message}{advice}", self.line))?)
     }
 
-    /// The provider that is spoken to now.
-    fn provider(&self) -> String {
-        let session = self.ready.agent.store().read(|c| sessions::get(c, &self.ready.session));
-        let model = session.ok().and_then(|session| session.model);
-        model.map_or_else(|| self.ready.keys.chosen.clone(), |(provider, _)| provider)
+    /// Which key is wanted where the service is that is spoken to now, and how to give it.
+    fn key_advice(&self) -> Option<String> {
+        let (provider, _) = self.current().ok()?;
+        let origin = setup::origin(self.ready.agent.store(), &provider).ok()??;
+        Some(format!("for {origin}: set {}", self.ready.keys.variables(&origin)))
+    }
+
+    /// Says so where the file has the service of a vendor at another place than the vendor's.
+    fn warn_if_moved(&mut self) -> Result<(), Failure> {
+        let (provider, _) = self.current()?;
+        let origin = setup::origin(self.ready.agent.store(), &provider)?;
+        match origin.and_then(|origin| moved(&provider, &origin)) {
+            Some(text) => Ok(self.warn(&text)?),
+            None => Ok(()),
+        }
     }
 
     /// What is typed now is not shown; it stays in line for the next prompt.
@@ -357,6 +367,7 @@ impl Chat {
 
     async fn greet(&mut self) -> Result<Next, Failure> {
         self.warn_if_off()?;
+        self.warn_if_moved()?;
         let Some(window) = self.window().await? else {
             self.is_ended = true;
             return Ok(Next::Leave);

@@ -5,7 +5,7 @@ use crate::args::ProviderName;
 use oneclaw_agent::{Agent, KeyVault};
 use oneclaw_demo::{Config, DEMO_MODEL, Model, Server};
 use oneclaw_model::{ModelLimits, ProviderKind};
-use oneclaw_providers::ApiKey;
+use oneclaw_providers::{ApiKey, Origin, ProviderError};
 use oneclaw_store::catalogue::{self, Provider};
 use std::time::Duration;
 
@@ -19,8 +19,11 @@ const DEMO_OUTPUT: u64 = 4_096;
 const OTHER_DEMOS: [(&str, u64); 2] = [("demo-small", 4_000), ("demo-large", 128_000)];
 /// The pause between two pieces of a demo reply, where somebody watches.
 const DEMO_PAUSE: Duration = Duration::from_millis(8);
-/// Goes before the variables of the services, for the service that was chosen.
+/// Goes before the variables of the vendors, to the origin that was named when the program was started.
 const GENERAL_KEY: &str = "ONECLAW_API_KEY";
+
+const ALL: [ProviderName; 4] =
+    [ProviderName::Openai, ProviderName::Anthropic, ProviderName::Gemini, ProviderName::Demo];
 
 impl ProviderName {
     /// The service's name in the file.
@@ -61,6 +64,34 @@ impl ProviderName {
         }
     }
 
+    /// The one with that name in the file.
+    pub fn of_id(id: &str) -> Option<Self> {
+        ALL.into_iter().find(|name| name.id() == id)
+    }
+
+    /// Where the vendor itself answers, its usual place first; its variables are for these and for no other.
+    fn origins(self) -> &'static [&'static str] {
+        match self {
+            Self::Openai => {
+                &["https://api.openai.com", "https://us.api.openai.com", "https://eu.api.openai.com"]
+            }
+            Self::Anthropic => &["https://api.anthropic.com"],
+            Self::Gemini => &["https://generativelanguage.googleapis.com"],
+            Self::Demo => &[],
+        }
+    }
+
+    /// The vendor's usual place; `None` for the demo.
+    pub fn origin(self) -> Option<Origin> {
+        self.origins().first().and_then(|origin| Origin::of(origin).ok())
+    }
+
+    /// The vendor that answers at an origin.
+    fn at(origin: &Origin) -> Option<Self> {
+        let origin = origin.to_string();
+        ALL.into_iter().find(|name| name.origins().contains(&origin.as_str()))
+    }
+
     fn variables(self) -> &'static [&'static str] {
         match self {
             Self::Openai => &["OPENAI_API_KEY"],
@@ -74,8 +105,7 @@ impl ProviderName {
 /// The provider behind an id: one of the app's own, or one at an address of its own.
 pub fn name_of(id: &str) -> Option<ProviderName> {
     let own = id.split_once('@').map_or(id, |(own, _)| own);
-    let all = [ProviderName::Openai, ProviderName::Anthropic, ProviderName::Gemini, ProviderName::Demo];
-    all.into_iter().find(|name| name.id() == own)
+    ALL.into_iter().find(|name| name.id() == own)
 }
 
 /// The id of a service at another address than its usual one.
@@ -84,45 +114,85 @@ pub fn id_at(name: ProviderName, base_url: &str) -> String {
     format!("{}@{}", name.id(), place.trim_end_matches('/'))
 }
 
-/// Whether a service answers nobody without a key. At another address than its usual one it may.
-pub fn needs_key(id: &str) -> bool {
-    id != DEMO && !id.contains('@') && name_of(id).is_some()
+/// Whether a service answers nobody without a key: a vendor's, wherever it is but on this machine. One at an address of its own
+/// may.
+fn needs_key(id: &str, origin: &Origin) -> bool {
+    ProviderName::of_id(id).is_some_and(|name| name.origin().is_some()) && !origin.is_loopback()
 }
 
-/// The variables that may hold the key of a provider, as one reads them in a sentence.
-pub fn key_variables(id: &str) -> String {
-    let own = name_of(id).map_or(&[][..], ProviderName::variables);
-    own.iter().copied().chain([GENERAL_KEY]).collect::<Vec<_>>().join(" or ")
+/// What is said of a vendor's service that the file has at another place.
+pub fn moved(id: &str, origin: &Origin) -> Option<String> {
+    let name = ProviderName::of_id(id)?;
+    let usual = name.origin().filter(|_| ProviderName::at(origin) != Some(name))?;
+    Some(format!("By this file {} is at {origin}, not at {usual}.", name.word()))
 }
 
-/// Keys from the environment.
+/// Keys from the environment. Each is for certain origins, whatever the file says of where a service is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// The provider the general key is for: never sent to another one.
-    pub chosen: String,
+    /// The origin that was named when the program was started: that of an address, or of the vendor that was chosen.
+    named: Option<Origin>,
 }
 
 impl Environment {
-    /// Whether there is a key for a provider.
-    pub fn has_key(&self, id: &str) -> bool {
-        self.find(id).is_some()
+    /// For a program that was started with an address, or else with a service chosen. An address that cannot be one is refused.
+    pub fn of(base_url: Option<&str>, chosen: Option<ProviderName>) -> Result<Self, Failure> {
+        let named = match base_url {
+            Some(base_url) => Some(
+                Origin::of(base_url)
+                    .map_err(|error| Failure::Usage(format!("--base-url: {}", detail_of(error))))?,
+            ),
+            None => chosen.and_then(ProviderName::origin),
+        };
+        Ok(Self { named })
     }
 
-    fn find(&self, id: &str) -> Option<String> {
-        // The demo takes any key; none is shown to it.
-        if id == DEMO {
-            return None;
+    /// Whether a service can be asked: that it wants no key, or that there is one for where it is. Else why not, and what to set.
+    pub fn check(&self, id: &str, origin: Option<&Origin>) -> Result<(), String> {
+        let Some(origin) = origin.filter(|origin| needs_key(id, origin)) else { return Ok(()) };
+        if self.find(origin, &from_environment).is_some() {
+            return Ok(());
         }
-        let general = (id == self.chosen).then_some(GENERAL_KEY);
-        let own = name_of(id).map_or(&[][..], ProviderName::variables);
-        let read = |name: &str| std::env::var(name).ok().filter(|key| !key.trim().is_empty());
+        let word = ProviderName::of_id(id).map_or(id, |name| name.word());
+        let why = format!("{word} needs a key for {origin}: set {}", self.variables(origin));
+        Err(moved(id, origin).map_or(why.clone(), |moved| format!("{moved} {why}")))
+    }
+
+    /// The variables that may hold the key for an origin, and with which arguments, as one reads them in a sentence.
+    pub fn variables(&self, origin: &Origin) -> String {
+        let vendor = ProviderName::at(origin);
+        let own = vendor.map_or(&[][..], ProviderName::variables).join(" or ");
+        let general = match (vendor, self.named.as_ref() == Some(origin)) {
+            (_, true) => GENERAL_KEY.to_owned(),
+            (Some(vendor), false) => format!("{GENERAL_KEY} with --provider {}", vendor.word()),
+            (None, false) => format!("{GENERAL_KEY} with --base-url {origin}/..."),
+        };
+        [own, general].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" or ")
+    }
+
+    fn find(&self, origin: &Origin, read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let general = self.named.as_ref().filter(|named| *named == origin).map(|_| GENERAL_KEY);
+        let own = ProviderName::at(origin).map_or(&[][..], ProviderName::variables);
+        let read = |name: &str| read(name).filter(|key| !key.trim().is_empty());
         general.into_iter().chain(own.iter().copied()).find_map(read)
     }
 }
 
+fn from_environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Why an address is none.
+fn detail_of(error: ProviderError) -> String {
+    match error {
+        ProviderError::InvalidRequest { detail } => detail,
+        other => other.to_string(),
+    }
+}
+
 impl KeyVault for Environment {
-    fn key(&self, provider_id: &str) -> Result<Option<ApiKey>, String> {
-        Ok(self.find(provider_id).map(ApiKey::new))
+    fn key(&self, _: &str, origin: &Origin) -> Result<Option<ApiKey>, String> {
+        Ok(self.find(origin, &from_environment).map(ApiKey::new))
     }
 }
 
@@ -222,7 +292,86 @@ mod tests {
         assert_eq!(id, "provider-openai@localhost:11434/v1");
         assert_eq!(name_of(&id), Some(ProviderName::Openai));
         assert_eq!(name_of("something"), None);
-        assert_eq!(key_variables(&id), "OPENAI_API_KEY or ONECLAW_API_KEY");
-        assert_eq!(key_variables("something"), "ONECLAW_API_KEY");
+    }
+
+    fn origin(text: &str) -> Origin {
+        Origin::of(text).unwrap()
+    }
+
+    /// Which variable's key goes to an origin, where all of them are set.
+    fn goes_to(keys: &Environment, place: &str) -> Option<String> {
+        keys.find(&origin(place), &|name| Some(name.to_owned()))
+    }
+
+    #[test]
+    fn a_vendors_key_goes_to_the_vendor_and_the_general_one_where_it_was_named() {
+        let plain = Environment::of(None, None).unwrap();
+        let own = [
+            ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+            ("https://API.openai.com.:443", "OPENAI_API_KEY"),
+            ("https://eu.api.openai.com/v1", "OPENAI_API_KEY"),
+            ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+            ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+        ];
+        for (place, variable) in own {
+            assert_eq!(goes_to(&plain, place).as_deref(), Some(variable), "{place}");
+        }
+        let others = [
+            "http://api.openai.com/v1",
+            "https://api.openai.com:8443/v1",
+            "https://api.openai.com.evil.example/v1",
+            "https://evilapi.openai.com/v1",
+            "https://openai.com/v1",
+            "http://127.0.0.1:11434/v1",
+            "http://[::1]/v1",
+            "https://openrouter.ai/api/v1",
+        ];
+        for place in others {
+            assert_eq!(goes_to(&plain, place), None, "{place}");
+            let named = Environment::of(Some(place), Some(ProviderName::Openai)).unwrap();
+            assert_eq!(goes_to(&named, place).as_deref(), Some("ONECLAW_API_KEY"), "{place}");
+            assert_eq!(goes_to(&named, "https://api.openai.com/v1").as_deref(), Some("OPENAI_API_KEY"));
+            for other in others.iter().filter(|other| **other != place) {
+                assert_eq!(goes_to(&named, other), None, "{place} {other}");
+            }
+        }
+        let chosen = Environment::of(None, Some(ProviderName::Anthropic)).unwrap();
+        assert_eq!(goes_to(&chosen, "https://api.anthropic.com").as_deref(), Some("ONECLAW_API_KEY"));
+        assert_eq!(goes_to(&chosen, "https://api.openai.com").as_deref(), Some("OPENAI_API_KEY"));
+        let demo = Environment::of(None, Some(ProviderName::Demo)).unwrap();
+        assert_eq!(demo, plain);
+        let blank = plain.find(&origin("https://api.openai.com"), &|_| Some(" \n".to_owned()));
+        assert_eq!(blank, None);
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_refused() {
+        for address in ["", "localhost:8080", "https://me:pw@a.example/v1", "ftp://a.example", "http://"] {
+            let refused = Environment::of(Some(address), None);
+            assert!(matches!(refused, Err(Failure::Usage(_))), "{address}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn what_to_set_depends_on_where_a_key_is_wanted() {
+        let (openai, other) = (origin("https://api.openai.com"), origin("http://10.0.0.2:8000"));
+        let plain = Environment::of(None, None).unwrap();
+        assert_eq!(plain.variables(&openai), "OPENAI_API_KEY or ONECLAW_API_KEY with --provider openai");
+        assert_eq!(plain.variables(&other), "ONECLAW_API_KEY with --base-url http://10.0.0.2:8000/...");
+        let named = Environment::of(Some("http://10.0.0.2:8000/v1"), None).unwrap();
+        assert_eq!(named.variables(&other), "ONECLAW_API_KEY");
+        let chosen = Environment::of(None, Some(ProviderName::Openai)).unwrap();
+        assert_eq!(chosen.variables(&openai), "OPENAI_API_KEY or ONECLAW_API_KEY");
+    }
+
+    #[test]
+    fn only_vendors_answer_nobody_without_a_key() {
+        let needs = |id: &str, place: &str| needs_key(id, &origin(place));
+        assert!(needs("provider-openai", "https://api.openai.com"));
+        assert!(needs("provider-gemini", "https://evil.example"));
+        assert!(!needs("provider-openai", "http://127.0.0.1:11434"));
+        assert!(!needs("provider-openai@a.example/v1", "https://a.example"));
+        assert!(!needs(DEMO, "http://127.0.0.1:1"));
+        assert!(!needs("mine", "https://a.example"));
     }
 }

@@ -1,7 +1,7 @@
 //! What a chat begins with: the file, the tools, the model, the session. Everything that can be wrong with the arguments is
 //! said here, before anything is written.
 
-use super::services::{DEMO, Demo, Environment, id_at, key_variables, name_of, needs_key};
+use super::services::{DEMO, Demo, Environment, id_at, name_of};
 use crate::Failure;
 use crate::args::{ChatArgs, ProviderName};
 use crate::models::maker;
@@ -13,7 +13,7 @@ use oneclaw_agent::tools::time::CurrentTime;
 use oneclaw_agent::{Agent, Config, Offer, System};
 use oneclaw_demo::DEMO_MODEL;
 use oneclaw_model::ModelLimits;
-use oneclaw_providers::Cleartext;
+use oneclaw_providers::{Cleartext, Origin};
 use oneclaw_store::catalogue::{self, Provider};
 use oneclaw_store::{Store, StoreError, sessions, shown};
 use std::fs::DirBuilder;
@@ -45,16 +45,15 @@ pub async fn open(args: &ChatArgs, is_watched: bool) -> Result<Ready, Failure> {
     let database = database(args.db.as_deref())?;
     let tools = tools(&database)?;
     let offer = offer(args, &tools)?;
-    let (provider, model) = match &args.session {
+    let Choice { provider, model, vendor } = match &args.session {
         None => choice(args, None)?,
         Some(id) => choice(args, look_up(&database, id)?)?,
     };
-    let keys = Environment { chosen: provider.clone() };
-    if needs_key(&provider) && !keys.has_key(&provider) {
-        let variables = key_variables(&provider);
-        return Err(Failure::Failed(format!(
-            "{provider} needs a key: set {variables} (or try --provider demo)"
-        )));
+    let keys = Environment::of(args.base_url.as_deref(), vendor)?;
+    let or_demo = |why: String| Failure::Failed(format!("{why} (or try --provider demo)"));
+    if !database.exists() {
+        // Nothing is written for who cannot be answered.
+        keys.check(&provider, usual_origin(&provider).as_ref()).map_err(or_demo)?;
     }
     let config = Config {
         policy,
@@ -72,6 +71,7 @@ pub async fn open(args: &ChatArgs, is_watched: bool) -> Result<Ready, Failure> {
     if let (Some(base_url), Some(name)) = (&args.base_url, name_of(&provider)) {
         save_provider(&agent, &provider, name, base_url)?;
     }
+    keys.check(&provider, origin(agent.store(), &provider)?.as_ref()).map_err(or_demo)?;
     let model = match (model, demo.is_some()) {
         (Some(model), _) => model,
         (None, true) => DEMO_MODEL.to_owned(),
@@ -102,24 +102,30 @@ pub async fn window(agent: &Agent, session: &str) -> Result<Option<u64>, Failure
 
 /// The file: the one that is named, or the one in the data folder, which is made.
 pub fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let file = file(named)?;
+    if named.is_none()
+        && let Some(folder) = file.parent()
+    {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder
+            .create(folder)
+            .map_err(|e| Failure::Failed(format!("{}: cannot be made: {e}", shown(folder))))?;
+    }
+    Ok(file)
+}
+
+/// Where the file is, or would be.
+pub fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(file) = named {
         return Ok(file.to_owned());
     }
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")));
-    let folder = data
-        .ok_or_else(|| {
-            Failure::Failed("there is no data folder (HOME is not set); name a file with --db".into())
-        })?
-        .join("oneclaw");
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(&folder)
-        .map_err(|e| Failure::Failed(format!("{}: cannot be made: {e}", shown(&folder))))?;
-    Ok(folder.join(FILE))
+    let none = || Failure::Failed("there is no data folder (HOME is not set); name a file with --db".into());
+    Ok(data.ok_or_else(none)?.join("oneclaw").join(FILE))
 }
 
 fn tools(database: &Path) -> Result<Registry, Failure> {
@@ -169,11 +175,27 @@ fn look_up(database: &Path, id: &str) -> Result<Option<(String, String)>, Failur
     Ok(session.model)
 }
 
+/// Where a provider usually is, if it is one of the app's own.
+fn usual_origin(provider: &str) -> Option<Origin> {
+    ProviderName::of_id(provider).and_then(ProviderName::origin)
+}
+
+/// Where a provider is by the file. An address that is none has no origin; nothing is sent there.
+pub fn origin(store: &Store, provider: &str) -> Result<Option<Origin>, StoreError> {
+    let provider = store.read(|c| catalogue::provider(c, provider))?;
+    Ok(Origin::of(&provider.base_url).ok())
+}
+
+/// Who is to answer.
+struct Choice {
+    provider: String,
+    model: Option<String>,
+    /// The service that the arguments name, by itself or by its model.
+    vendor: Option<ProviderName>,
+}
+
 /// The provider, and the model if one is named.
-fn choice(
-    args: &ChatArgs,
-    of_session: Option<(String, String)>,
-) -> Result<(String, Option<String>), Failure> {
+fn choice(args: &ChatArgs, of_session: Option<(String, String)>) -> Result<Choice, Failure> {
     let model = args.model.clone();
     if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
         return Err(Failure::Usage("--model needs a name".to_owned()));
@@ -182,16 +204,21 @@ fn choice(
     if let Some(base_url) = &args.base_url {
         let name = args.provider.or(inferred).unwrap_or(ProviderName::Openai);
         return match model {
-            Some(model) => Ok((id_at(name, base_url), Some(model))),
+            Some(model) => {
+                Ok(Choice { provider: id_at(name, base_url), model: Some(model), vendor: Some(name) })
+            }
             None => Err(Failure::Usage("--base-url needs --model".to_owned())),
         };
     }
-    Ok(match (args.provider, of_session) {
-        (Some(name), Some((provider, own))) if provider == name.id() => (provider, model.or(Some(own))),
-        (Some(name), _) => (name.id().to_owned(), model),
-        (None, Some((provider, own))) => (provider, model.or(Some(own))),
-        (None, None) => (inferred.unwrap_or(ProviderName::Demo).id().to_owned(), model),
-    })
+    let (provider, model, vendor) = match (args.provider, of_session) {
+        (Some(name), Some((provider, own))) if provider == name.id() => {
+            (provider, model.or(Some(own)), Some(name))
+        }
+        (Some(name), _) => (name.id().to_owned(), model, Some(name)),
+        (None, Some((provider, own))) => (provider, model.or(Some(own)), None),
+        (None, None) => (inferred.unwrap_or(ProviderName::Demo).id().to_owned(), model, inferred),
+    };
+    Ok(Choice { provider, model, vendor })
 }
 
 /// Puts a service at an address of its own into the file.

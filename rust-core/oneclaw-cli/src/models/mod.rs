@@ -9,7 +9,7 @@ pub use learnt::sentence;
 pub use table::{Detail, lines};
 
 use crate::args::{ModelsArgs, ProviderName};
-use crate::chat::services::{DEMO, Demo, Environment, id_at, key_variables, needs_key};
+use crate::chat::services::{DEMO, Demo, Environment, id_at};
 use crate::chat::setup;
 use crate::{Failure, json};
 use oneclaw_agent::{Agent, Config, Surroundings, System};
@@ -109,11 +109,7 @@ fn of_service(args: &ModelsArgs) -> Result<Vec<Entry>, Failure> {
     };
     let provider =
         args.base_url.as_ref().map_or_else(|| name.id().to_owned(), |base_url| id_at(name, base_url));
-    let keys = Environment { chosen: provider.clone() };
-    if needs_key(&provider) && !keys.has_key(&provider) {
-        let text = format!("{} needs a key: set {}", name.word(), key_variables(&provider));
-        return Err(Failure::Failed(text + &hint(name, args)));
-    }
+    let keys = Environment::of(args.base_url.as_deref(), Some(name))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -129,9 +125,14 @@ async fn ask(
     provider: &str,
     keys: Environment,
 ) -> Result<Vec<Entry>, Failure> {
+    let without_key = |why: String| Failure::Failed(why + &hint(name, args));
+    if !setup::file(args.db.as_deref())?.exists() {
+        // Nothing is written for who cannot be answered.
+        keys.check(provider, name.origin().as_ref()).map_err(without_key)?;
+    }
     let database = setup::database(args.db.as_deref())?;
     let config = Config { cleartext: Cleartext { hosts: args.allow_http.clone() }, ..Config::new(database) };
-    let agent = Agent::open(config, Arc::new(keys), Arc::new(System)).await.map_err(setup::failed)?;
+    let agent = Agent::open(config, Arc::new(keys.clone()), Arc::new(System)).await.map_err(setup::failed)?;
     let _demo = match provider == DEMO {
         true => Some(Demo::start(&agent, None, None, None, false).await?),
         false => None,
@@ -139,6 +140,7 @@ async fn ask(
     if let Some(base_url) = &args.base_url {
         setup::save_provider(&agent, provider, name, base_url)?;
     }
+    keys.check(provider, setup::origin(agent.store(), provider)?.as_ref()).map_err(without_key)?;
     let offered = agent.models(provider).await;
     agent.close().await;
     let offered = offered.map_err(|failure| Failure::Failed(format!("{failure}{}", hint(name, args))))?;

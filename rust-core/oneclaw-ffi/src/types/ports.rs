@@ -12,8 +12,9 @@ pub trait ChatListener: Send + Sync {
 /// Knows the keys of the services. The core asks before each call and keeps none.
 #[uniffi::export(foreign)]
 pub trait KeyVault: Send + Sync {
-    /// The key of a service; none: the user has not given one.
-    fn key(&self, provider_id: String) -> Result<Option<String>, CoreError>;
+    /// The key of a service that the user has given for that origin, as [`crate::origin_of`] writes it; none: there is none for it.
+    /// Where a service is, the file says, and anybody may have written the file: a key given for another origin is not handed out.
+    fn key(&self, provider_id: String, origin: String) -> Result<Option<String>, CoreError>;
 }
 
 /// Brings tools of the app's own.

@@ -15,6 +15,7 @@ import kotlin.test.assertFalse
 import kotlin.test.assertNull
 
 private const val ALIAS = "oneclaw.test"
+private const val ORIGIN = "https://a.example"
 
 /** Keys under a secret of Android's own key store. */
 @RunWith(AndroidJUnit4::class)
@@ -33,34 +34,34 @@ class KeyVaultTest {
 
     @Test
     fun aKeyIsKeptAndCannotBeReadInTheFile() {
-        assertNull(keys.key("provider-openai"))
-        keys.setKey("provider-openai", "sk-secret")
-        keys.setKey("provider-gemini", "other")
-        assertEquals("sk-secret", keys.key("provider-openai"))
+        assertNull(keys.key("provider-openai", ORIGIN))
+        keys.setKey("provider-openai", ORIGIN, "sk-secret")
+        keys.setKey("provider-gemini", ORIGIN, "other")
+        assertEquals("sk-secret", keys.key("provider-openai", ORIGIN))
         assertFalse("sk-secret" in file.readText())
 
         keys.removeKey("provider-openai")
-        assertNull(keys.key("provider-openai"))
-        assertEquals("other", keys.key("provider-gemini"))
+        assertNull(keys.key("provider-openai", ORIGIN))
+        assertEquals("other", keys.key("provider-gemini", ORIGIN))
     }
 
     @Test
     fun aKeyWhoseSecretIsLostIsAskedForAgain() {
-        keys.setKey("provider-openai", "sk-secret")
+        keys.setKey("provider-openai", ORIGIN, "sk-secret")
         loseSecret()
         val keys = keys
-        assertNull(keys.key("provider-openai"))
+        assertNull(keys.key("provider-openai", ORIGIN))
 
-        assertFails { keys.setKey("provider-openai", "sk-new") }
-        keys.setKey("provider-openai", "sk-new")
-        assertEquals("sk-new", keys.key("provider-openai"))
+        assertFails { keys.setKey("provider-openai", ORIGIN, "sk-new") }
+        keys.setKey("provider-openai", ORIGIN, "sk-new")
+        assertEquals("sk-new", keys.key("provider-openai", ORIGIN))
     }
 
     @Test
     fun aKeyUnderAnotherSecretIsAskedForAgain() {
-        keys.setKey("provider-openai", "sk-secret")
+        keys.setKey("provider-openai", ORIGIN, "sk-secret")
         KeystoreSecret(ALIAS).renew()
-        assertNull(keys.key("provider-openai"))
+        assertNull(keys.key("provider-openai", ORIGIN))
         assertFalse("provider-openai" in file.readText(), "what can never be read again is removed")
     }
 

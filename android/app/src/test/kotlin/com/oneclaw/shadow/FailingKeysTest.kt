@@ -20,6 +20,8 @@ import kotlin.test.assertFalse
 import kotlin.test.assertNull
 import kotlin.test.assertTrue
 
+private const val ORIGIN = "https://a.example"
+
 /** A key store that fails for a moment, and one whose secret is of no use any more. */
 @RunWith(RobolectricTestRunner::class)
 @Config(application = Application::class)
@@ -29,7 +31,7 @@ class FailingKeysTest {
 
     private val file by lazy { folder.root.resolve("keys.properties") }
     private val secret = FailingSecret()
-    private val keys by lazy { SealedKeys(file, secret).apply { setKey("p", "k") } }
+    private val keys by lazy { SealedKeys(file, secret).apply { setKey("p", ORIGIN, "k") } }
 
     private class FailingSecret : Secret {
         var failure: Exception? = null
@@ -47,47 +49,47 @@ class FailingKeysTest {
     @Test
     fun whatMerelyFailsIsKept() {
         for (failure in listOf(UnrecoverableKeyException("busy"), ProviderException("busy"))) {
-            keys.key("p")
+            keys.key("p", ORIGIN)
             secret.failure = failure
-            assertNull(keys.key("p"))
+            assertNull(keys.key("p", ORIGIN))
             secret.failure = null
-            assertEquals("k", keys.key("p"))
+            assertEquals("k", keys.key("p", ORIGIN))
         }
         assertEquals(1, secret.renewed)
     }
 
     @Test
     fun aSecretThatAndroidDeclaresInvalidIsLost() {
-        keys.key("p")
+        keys.key("p", ORIGIN)
         secret.failure = KeyPermanentlyInvalidatedException()
-        assertNull(keys.key("p"))
+        assertNull(keys.key("p", ORIGIN))
         assertFalse("p=" in file.readText())
-        keys.setKey("p", "again")
+        keys.setKey("p", ORIGIN, "again")
         secret.failure = null
-        assertEquals("again", keys.key("p"))
+        assertEquals("again", keys.key("p", ORIGIN))
         assertEquals(2, secret.renewed)
     }
 
     @Test
     fun aFailureDoesNotCostTheOtherKeys() {
-        keys.key("p")
+        keys.key("p", ORIGIN)
         secret.failure = UnrecoverableKeyException("busy")
-        assertFails { keys.setKey("q", "new") }
+        assertFails { keys.setKey("q", ORIGIN, "new") }
         secret.failure = null
-        keys.setKey("q", "new")
-        assertEquals("k" to "new", keys.key("p") to keys.key("q"))
+        keys.setKey("q", ORIGIN, "new")
+        assertEquals("k" to "new", keys.key("p", ORIGIN) to keys.key("q", ORIGIN))
         assertEquals(1, secret.renewed)
     }
 
     @Test
     fun aSecretThatFailsTwiceIsMadeAnew() {
-        keys.key("p")
+        keys.key("p", ORIGIN)
         secret.failure = UnrecoverableKeyException("broken")
-        assertFails { keys.setKey("q", "new") }
-        keys.setKey("q", "new")
+        assertFails { keys.setKey("q", ORIGIN, "new") }
+        keys.setKey("q", ORIGIN, "new")
         secret.failure = null
-        assertEquals("new", keys.key("q"))
-        assertNull(keys.key("p"), "sealed with the old one")
+        assertEquals("new", keys.key("q", ORIGIN))
+        assertNull(keys.key("p", ORIGIN), "sealed with the old one")
         assertTrue("p=" !in file.readText())
     }
 }

@@ -99,9 +99,9 @@ open class FrameworkSqliteTest {
     }
 
     private object NoKeys : KeyStore {
-        override fun key(providerId: String): String? = null
+        override fun key(providerId: String, origin: String): String? = null
 
-        override fun setKey(providerId: String, key: String) = Unit
+        override fun setKey(providerId: String, origin: String, key: String) = Unit
 
         override fun removeKey(providerId: String) = Unit
     }

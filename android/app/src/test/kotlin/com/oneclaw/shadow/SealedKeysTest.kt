@@ -6,6 +6,8 @@ import org.junit.Rule
 import org.junit.Test
 import org.junit.rules.TemporaryFolder
 import java.security.ProviderException
+import java.util.Base64
+import javax.crypto.Cipher
 import javax.crypto.KeyGenerator
 import javax.crypto.SecretKey
 import kotlin.test.assertEquals
@@ -13,6 +15,8 @@ import kotlin.test.assertFails
 import kotlin.test.assertFalse
 import kotlin.test.assertNull
 import kotlin.test.assertTrue
+
+private const val ORIGIN = "https://a.example"
 
 /** The vault with a secret of this machine; Android's own key store is on devices only (androidTest). */
 class SealedKeysTest {
@@ -34,89 +38,117 @@ class SealedKeysTest {
 
     @Test
     fun aKeyIsThereAgainAndCannotBeReadInTheFile() {
-        assertNull(keys.key("p"))
-        keys.setKey("p", "sk-very-secret")
-        keys.setKey("q", "other")
-        assertEquals("sk-very-secret", keys.key("p"))
-        assertEquals("other", keys.key("q"))
+        assertNull(keys.key("p", ORIGIN))
+        keys.setKey("p", ORIGIN, "sk-very-secret")
+        keys.setKey("q", ORIGIN, "other")
+        assertEquals("sk-very-secret", keys.key("p", ORIGIN))
+        assertEquals("other", keys.key("q", ORIGIN))
         assertFalse("very-secret" in file.readText())
         keys.removeKey("p")
-        assertNull(keys.key("p"))
-        assertEquals("other", keys.key("q"))
+        assertNull(keys.key("p", ORIGIN))
+        assertEquals("other", keys.key("q", ORIGIN))
     }
 
     @Test
     fun theSameKeyLooksDifferentEachTime() {
-        keys.setKey("p", "k")
+        keys.setKey("p", ORIGIN, "k")
         val first = file.readText().lines().last { it.startsWith("p=") }
-        keys.setKey("p", "k")
+        keys.setKey("p", ORIGIN, "k")
         assertTrue(first !in file.readText())
     }
 
     @Test
     fun aKeyOfAnotherServiceIsNotAccepted() {
-        keys.setKey("p", "k")
+        keys.setKey("p", ORIGIN, "k")
         file.writeText(file.readText().replace("p=", "q="))
-        assertNull(keys.key("q"))
+        assertNull(keys.key("q", ORIGIN))
+    }
+
+    @Test
+    fun aKeyIsForTheOriginItWasGivenFor() {
+        keys.setKey("p", ORIGIN, "k")
+        for (other in listOf("https://b.example", "http://a.example", "https://a.example:8443", "")) assertNull(keys.key("p", other))
+        assertEquals("k", keys.key("p", ORIGIN), "asking for another one costs nothing")
+        file.writeText(file.readText().replace("a.example", "b.example"))
+        assertNull(keys.key("p", "https://b.example"), "what it is sealed for cannot be rewritten")
+        keys.setKey("p", "https://b.example", "new")
+        assertNull(keys.key("p", ORIGIN))
+        assertEquals("new", keys.key("p", "https://b.example"))
+    }
+
+    /** Sealed with the name of the service alone. */
+    @Test
+    fun aKeyOfAnEarlierVersionIsForTheVendorOnly() {
+        val key = secret.renew()
+        val entries = listOf("provider-openai", "mine").map { id ->
+            val cipher = Cipher.getInstance("AES/GCM/NoPadding").apply { init(Cipher.ENCRYPT_MODE, key) }
+            cipher.updateAAD(id.encodeToByteArray())
+            "$id=" + Base64.getEncoder().encodeToString(cipher.iv + cipher.doFinal("old".encodeToByteArray()))
+        }
+        file.writeText(entries.joinToString("\n"))
+        assertEquals("old", keys.key("provider-openai", "https://api.openai.com"))
+        assertNull(keys.key("provider-openai", ORIGIN))
+        assertNull(keys.key("mine", ORIGIN))
+        assertNull(keys.key("mine", "https://api.openai.com"))
     }
 
     @Test
     fun whatALostSecretSealedIsAskedForAgain() {
-        keys.setKey("p", "k")
+        keys.setKey("p", ORIGIN, "k")
         secret.renew()
-        assertNull(keys.key("p"))
+        assertNull(keys.key("p", ORIGIN))
         assertFalse("p=" in file.readText())
-        keys.setKey("p", "again")
-        assertEquals("again", keys.key("p"))
+        keys.setKey("p", ORIGIN, "again")
+        assertEquals("again", keys.key("p", ORIGIN))
     }
 
     @Test
     fun aSecretThatIsGoneIsMadeAnewAtTheSecondTry() {
-        val keys = keys.apply { setKey("p", "k") }
+        val keys = keys.apply { setKey("p", ORIGIN, "k") }
         secret.key = null
-        assertNull(keys.key("p"))
-        assertFails { keys.setKey("p", "again") }
-        keys.setKey("p", "again")
-        assertEquals("again", keys.key("p"))
+        assertNull(keys.key("p", ORIGIN))
+        assertFails { keys.setKey("p", ORIGIN, "again") }
+        keys.setKey("p", ORIGIN, "again")
+        assertEquals("again", keys.key("p", ORIGIN))
     }
 
     /** As Android 8 to 11 answer when their key store does not respond. */
     @Test
     fun aSecretThatIsNotFoundForAMomentCostsNoKeys() {
-        val keys = keys.apply { setKey("p", "k") }
+        val keys = keys.apply { setKey("p", ORIGIN, "k") }
         val there = secret.key
         secret.key = null
-        assertFails { keys.setKey("q", "new") }
+        assertFails { keys.setKey("q", ORIGIN, "new") }
         secret.key = there
-        keys.setKey("q", "new")
-        assertEquals("k" to "new", keys.key("p") to keys.key("q"))
+        keys.setKey("q", ORIGIN, "new")
+        assertEquals("k" to "new", keys.key("p", ORIGIN) to keys.key("q", ORIGIN))
     }
 
     @Test
     fun aFileThatIsNotInOurFormIsPutAside() {
         val broken = "p=\\u12G4"
         file.writeText(broken)
-        assertNull(keys.key("p"))
-        keys.setKey("p", "k")
-        assertEquals("k", keys.key("p"))
+        assertNull(keys.key("p", ORIGIN))
+        keys.setKey("p", ORIGIN, "k")
+        assertEquals("k", keys.key("p", ORIGIN))
         assertEquals(broken, folder.root.resolve("keys.properties.damaged").readText())
     }
 
     @Test
     fun aStoreThatFailsForNowLosesNothing() {
-        keys.setKey("p", "k")
+        keys.setKey("p", ORIGIN, "k")
         secret.isBroken = true
-        assertNull(keys.key("p"))
+        assertNull(keys.key("p", ORIGIN))
         secret.isBroken = false
-        assertEquals("k", keys.key("p"))
+        assertEquals("k", keys.key("p", ORIGIN))
     }
 
     @Test
     fun aDamagedEntryIsNoKey() {
-        keys.setKey("p", "k")
+        keys.setKey("p", ORIGIN, "k")
         for (damaged in listOf("p=", "p=AAAA", "p=???")) {
             file.writeText(damaged)
-            assertNull(keys.key("p"))
+            assertNull(keys.key("p", ORIGIN))
         }
     }
 }

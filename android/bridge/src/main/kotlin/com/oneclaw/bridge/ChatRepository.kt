@@ -161,9 +161,11 @@ interface ChatRepository : AutoCloseable {
     /** Keeps a setting of the app; null forgets it. Not for secrets. */
     suspend fun setSetting(key: String, value: String?)
 
-    suspend fun hasKey(providerId: String): Boolean
+    /** Whether there is a key for a service where [provider] says it is. */
+    suspend fun hasKey(provider: Provider): Boolean
 
-    suspend fun setKey(providerId: String, key: String)
+    /** Keeps a key for a service where [provider] says it is; at another address it is asked for again. */
+    suspend fun setKey(provider: Provider, key: String)
 
     suspend fun removeKey(providerId: String)
 

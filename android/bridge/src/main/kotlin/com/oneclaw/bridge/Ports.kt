@@ -36,8 +36,8 @@ internal class Listener(private val flow: ProducerScope<ChatEvent>) : ChatListen
 
 /** Lets the core look up keys. An error says only of which kind it is: its text might hold the key. */
 internal class Vault(private val keys: KeyStore) : KeyVault {
-    override fun key(providerId: String): String? = try {
-        keys.key(providerId)
+    override fun key(providerId: String, origin: String): String? = try {
+        keys.key(providerId, origin)
     } catch (error: Throwable) {
         throw CoreException.Internal("the key store failed: ${error::class.java.simpleName}")
     }

@@ -13,6 +13,7 @@ import com.oneclaw.core.PolicySettings
 import com.oneclaw.core.Provider
 import com.oneclaw.core.RunHandle
 import com.oneclaw.core.Shelf
+import com.oneclaw.core.originOf
 import com.oneclaw.core.startRust
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
@@ -113,9 +114,14 @@ class RustChatRepository private constructor(private val core: OneClaw, private 
 
     override suspend fun setSetting(key: String, value: String?) = ask { setSetting(key, value) }
 
-    override suspend fun hasKey(providerId: String) = withContext(Dispatchers.IO) { keys.key(providerId) != null }
+    override suspend fun hasKey(provider: Provider) = withContext(Dispatchers.IO) {
+        originOf(provider.baseUrl)?.let { keys.key(provider.id, it) } != null
+    }
 
-    override suspend fun setKey(providerId: String, key: String) = withContext(Dispatchers.IO) { keys.setKey(providerId, key) }
+    override suspend fun setKey(provider: Provider, key: String) = withContext(Dispatchers.IO) {
+        val origin = originOf(provider.baseUrl) ?: throw CoreException.Invalid("base_url", "is no address of a service")
+        keys.setKey(provider.id, origin, key)
+    }
 
     override suspend fun removeKey(providerId: String) = withContext(Dispatchers.IO) { keys.removeKey(providerId) }
 

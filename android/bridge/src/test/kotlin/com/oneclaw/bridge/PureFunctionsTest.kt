@@ -6,6 +6,7 @@ import com.oneclaw.core.OutputShape
 import com.oneclaw.core.Preset
 import com.oneclaw.core.estimateSimple
 import com.oneclaw.core.estimateText
+import com.oneclaw.core.originOf
 import com.oneclaw.core.planTranscript
 import com.oneclaw.core.startRust
 import com.oneclaw.core.truncateHead
@@ -76,6 +77,13 @@ class PureFunctionsTest {
             plan.tail.forEach { assertContains(said, "\"$it\"") }
         }
         assertFailsWith<CoreException.Invalid> { planTranscript("no json", null, null, 8_000, Preset.ONE_CLAW) }
+    }
+
+    @Test
+    fun origins() {
+        assertEquals("https://api.openai.com", originOf(" HTTPS://API.openai.com.:443/v1 "))
+        assertEquals("http://127.0.0.1:8080", originOf("http://127.0.0.1:8080/v1"))
+        for (other in listOf("", "localhost:8080", "https://me:pw@api.openai.com", "ftp://a.example")) assertEquals(null, originOf(other))
     }
 
     private companion object {

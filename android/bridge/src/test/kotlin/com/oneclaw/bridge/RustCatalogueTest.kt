@@ -9,6 +9,7 @@ import com.oneclaw.core.ModelRef
 import com.oneclaw.core.Preset
 import com.oneclaw.core.Provider
 import com.oneclaw.core.ProviderKind
+import com.oneclaw.core.originOf
 import kotlin.test.Test
 import kotlin.test.assertContains
 import kotlin.test.assertEquals
@@ -117,9 +118,16 @@ class RustCatalogueTest {
     }
 
     @Test
+    fun theVendorsAnswerWhereANewFileSays() = house {
+        open(isDemo = false).use { core ->
+            assertEquals<Map<String, String?>>(VENDOR_ORIGINS, core.providers().associate { it.id to originOf(it.baseUrl) })
+        }
+    }
+
+    @Test
     fun theDemoLeavesAModelWithAKeyAlone() = house {
         val usual = open(isDemo = false).use { core -> core.models().single { it.isDefault } }
-        setKey(usual.providerId, "sk-1")
+        setKey(usual.providerId, VENDOR_ORIGINS.getValue(usual.providerId), "sk-1")
         open().use { core -> assertEquals(usual.id, core.models().single { it.isDefault }.id) }
     }
 

@@ -139,7 +139,7 @@ class RustErrorsTest {
         for (fault in listOf(IllegalStateException("key sk-123"), NotImplementedError("key sk-123"))) {
             house {
                 val broken = object : KeyStore by this@house {
-                    override fun key(providerId: String): String = throw fault
+                    override fun key(providerId: String, origin: String): String = throw fault
                 }
                 LoopbackService { it.end() }.use { service ->
                     open(keys = broken).use { core ->
@@ -163,12 +163,33 @@ class RustErrorsTest {
         }.use { service ->
             open().use { core ->
                 val session = service.session(core)
-                core.setKey("loopback", "sk-42")
-                assertTrue(core.hasKey("loopback"))
+                val provider = core.providers().single { it.id == "loopback" }
+                core.setKey(provider, "sk-42")
+                assertTrue(core.hasKey(provider))
                 assertEquals("Hi", core.send(session, "Hello").toList().text())
                 core.removeKey("loopback")
-                assertFalse(core.hasKey("loopback"))
+                assertFalse(core.hasKey(provider))
                 assertEquals("Bearer sk-42", service.keys.single())
+            }
+        }
+    }
+
+    @Test
+    fun aKeyDoesNotFollowAServiceToAnotherAddress() = house {
+        val answer = { stream: LoopbackService.Stream ->
+            stream.text("Hi")
+            stream.end()
+        }
+        LoopbackService(answer = answer).use { first ->
+            LoopbackService(answer = answer).use { second ->
+                open().use { core ->
+                    first.session(core)
+                    core.setKey(core.providers().single { it.id == "loopback" }, "sk-42")
+                    val session = second.session(core)
+                    assertFalse(core.hasKey(core.providers().single { it.id == "loopback" }))
+                    assertEquals("Hi", core.send(session, "Hello").toList().text())
+                    assertEquals(listOf<String?>(null), second.keys.toList())
+                }
             }
         }
     }
@@ -196,6 +217,6 @@ class RustErrorsTest {
     }
 
     private object NoKeys : KeyVault {
-        override fun key(providerId: String): String? = null
+        override fun key(providerId: String, origin: String): String? = null
     }
 }

@@ -53,7 +53,7 @@ internal class SettingsEffects(
 
     private suspend fun readCatalogue() {
         val providers = repository.providers()
-        val keys = providers.map { it.id }.filter { repository.hasKey(it) }.toSet()
+        val keys = providers.filter { repository.hasKey(it) }.map { it.id }.toSet()
         val foreign = keys.filterNot { repository.canRemoveKey(it) }.toSet()
         update(ChatUpdate.CatalogueLoaded(Catalogue(providers, repository.models(), keys, foreign)))
     }
@@ -90,7 +90,7 @@ internal class SettingsEffects(
             try {
                 val provider = form.toProvider(newId())
                 repository.saveProvider(provider)
-                if (form.key.isNotBlank()) repository.setKey(provider.id, form.key.trim())
+                if (form.key.isNotBlank()) repository.setKey(provider, form.key.trim())
                 readCatalogue()
                 isSaved = true
             } finally {

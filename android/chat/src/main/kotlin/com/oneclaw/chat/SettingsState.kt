@@ -80,6 +80,7 @@ data class PolicyForm(
  * @property id null: a new one
  * @property key a new key; empty: the old one stays
  * @property isKeyForeign the key comes from elsewhere and cannot be removed here
+ * @property savedUrl the address that the old key was given for
  * @property showsErrors from the first attempt to save
  */
 @Immutable
@@ -95,7 +96,11 @@ data class ProviderForm(
     val isPreset: Boolean = false,
     val showsErrors: Boolean = false,
     val isSaving: Boolean = false,
+    val savedUrl: String = "",
 ) {
+    /** Whether the old key stays: a key belongs to its address, and is asked for again at another. */
+    val keepsKey: Boolean get() = hasKey && baseUrl.trim().trimEnd('/') == savedUrl.trimEnd('/')
+
     val nameError: FieldError? get() = checkRequired(name)
     val baseUrlError: FieldError? get() = checkBaseUrl(baseUrl)
     val keyError: FieldError? get() = checkKey(key)
@@ -117,6 +122,7 @@ data class ProviderForm(
             baseUrl = provider.baseUrl,
             isActive = provider.isActive,
             isPreset = provider.isPreset,
+            savedUrl = provider.baseUrl,
         ).withKeyOf(catalogue)
     }
 }

@@ -116,6 +116,15 @@ class SettingsTest {
     }
 
     @Test
+    fun aKeyStaysAtItsAddressOnly() {
+        val form = ProviderForm(id = "p-1", name = "Box", baseUrl = "http://box/v1", hasKey = true, savedUrl = "http://box/v1")
+        assertTrue(form.keepsKey)
+        assertTrue(form.copy(baseUrl = " http://box/v1/ ").keepsKey)
+        assertFalse(form.copy(baseUrl = "http://other/v1").keepsKey)
+        assertFalse(form.copy(hasKey = false).keepsKey)
+    }
+
+    @Test
     fun offeredModelsAreFiltered() {
         val play = Play(Samples.settingsOffer)
         val shown = { play.state.settings.offer?.fitting?.map { it.id } }

@@ -1,6 +1,7 @@
 package com.oneclaw.shadow.keys
 
 import android.security.keystore.KeyPermanentlyInvalidatedException
+import com.oneclaw.bridge.KeyEntry
 import com.oneclaw.bridge.KeyStore
 import java.io.File
 import java.io.FileOutputStream
@@ -29,7 +30,8 @@ interface Secret {
 }
 
 /**
- * Keeps the keys of the services in [file], each encrypted with AES-GCM and bound to the name of its service.
+ * Keeps the keys of the services in [file], each encrypted with AES-GCM and bound to the name of its service and the origin it was
+ * given for.
  *
  * The secret can get lost: a restored phone, a reset of the screen lock on some devices. A key that cannot be read counts as
  * not given, so the user is asked for it. It is removed only if it can never be read again: made with another secret, or with
@@ -41,10 +43,11 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
     private var hasFailed = false
 
     @Synchronized
-    override fun key(providerId: String): String? {
-        val sealed = read().getProperty(providerId) ?: return null
+    override fun key(providerId: String, origin: String): String? {
+        val entry = KeyEntry.read(read().getProperty(providerId) ?: return null)
+        if (!entry.isFor(providerId, origin)) return null
         return try {
-            open(providerId, sealed)
+            open(boundTo(providerId, entry.origin), entry.key)
         } catch (_: AEADBadTagException) {
             lost(providerId)
         } catch (_: KeyPermanentlyInvalidatedException) {
@@ -57,19 +60,23 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
     }
 
     @Synchronized
-    override fun setKey(providerId: String, key: String) {
+    override fun setKey(providerId: String, origin: String, key: String) {
+        val bound = boundTo(providerId, origin)
         val sealed = try {
-            seal(secret.find() ?: firstSecret(), providerId, key)
+            seal(secret.find() ?: firstSecret(), bound, key)
         } catch (_: KeyPermanentlyInvalidatedException) {
-            seal(secret.renew(), providerId, key)
+            seal(secret.renew(), bound, key)
         } catch (error: GeneralSecurityException) {
-            sealAfter(error, providerId, key)
+            sealAfter(error, bound, key)
         } catch (error: ProviderException) {
-            sealAfter(error, providerId, key)
+            sealAfter(error, bound, key)
         }
         hasFailed = false
-        write(read().also { it.setProperty(providerId, sealed) })
+        write(read().also { it.setProperty(providerId, KeyEntry(origin, sealed).write()) })
     }
+
+    /** What a sealed key cannot be opened without. Earlier versions knew no origins. */
+    private fun boundTo(providerId: String, origin: String?) = if (origin == null) providerId else "$origin $providerId"
 
     /** Where keys are stored, there was a secret: one that is not found may be there again in a moment. */
     private fun firstSecret(): SecretKey =
@@ -79,12 +86,12 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
      * A new secret makes all other keys unreadable, so the first failure is the caller's, who can try again. If it still fails
      * then, the secret is gone or of no use: without a new one no key could ever be given again.
      */
-    private fun sealAfter(error: Exception, providerId: String, key: String): String {
+    private fun sealAfter(error: Exception, bound: String, key: String): String {
         if (!hasFailed) {
             hasFailed = true
             throw error
         }
-        return seal(secret.renew(), providerId, key)
+        return seal(secret.renew(), bound, key)
     }
 
     @Synchronized
@@ -93,21 +100,21 @@ internal class SealedKeys(private val file: File, private val secret: Secret) : 
         if (keys.remove(providerId) != null) write(keys)
     }
 
-    private fun seal(with: SecretKey, providerId: String, key: String): String {
+    private fun seal(with: SecretKey, bound: String, key: String): String {
         val cipher = Cipher.getInstance(TRANSFORMATION)
         // The nonce is the cipher's own: Android's key store accepts no other.
         cipher.init(Cipher.ENCRYPT_MODE, with)
-        cipher.updateAAD(providerId.encodeToByteArray())
+        cipher.updateAAD(bound.encodeToByteArray())
         return Base64.getEncoder().encodeToString(cipher.iv + cipher.doFinal(key.encodeToByteArray()))
     }
 
     /** Null: there is nothing to open it with. */
-    private fun open(providerId: String, sealed: String): String? {
+    private fun open(bound: String, sealed: String): String? {
         val bytes = bytesOf(sealed)
         val with = secret.find() ?: return null
         val cipher = Cipher.getInstance(TRANSFORMATION)
         cipher.init(Cipher.DECRYPT_MODE, with, GCMParameterSpec(TAG_BITS, bytes, 0, NONCE_BYTES))
-        cipher.updateAAD(providerId.encodeToByteArray())
+        cipher.updateAAD(bound.encodeToByteArray())
         return cipher.doFinal(bytes, NONCE_BYTES, bytes.size - NONCE_BYTES).decodeToString()
     }
 

@@ -307,14 +307,14 @@ class FakeChatRepository : ChatRepository {
         if (value == null) settings.remove(key) else settings[key] = value
     }
 
-    override suspend fun hasKey(providerId: String): Boolean {
-        enter("hasKey", providerId)
-        return providerId in keys
+    override suspend fun hasKey(provider: Provider): Boolean {
+        enter("hasKey", provider.id)
+        return provider.id in keys
     }
 
-    override suspend fun setKey(providerId: String, key: String) {
-        enter("setKey", providerId)
-        keys[providerId] = key
+    override suspend fun setKey(provider: Provider, key: String) {
+        enter("setKey", provider.id)
+        keys[provider.id] = key
     }
 
     override suspend fun removeKey(providerId: String) {

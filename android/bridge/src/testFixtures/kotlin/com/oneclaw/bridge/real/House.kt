@@ -2,6 +2,7 @@ package com.oneclaw.bridge.real
 
 import com.oneclaw.bridge.AppTool
 import com.oneclaw.bridge.ChatRepository
+import com.oneclaw.bridge.KeyEntry
 import com.oneclaw.bridge.KeyStore
 import com.oneclaw.bridge.RustChatRepository
 import com.oneclaw.core.ChatEvent
@@ -24,17 +25,17 @@ import kotlin.time.Duration.Companion.seconds
 
 /** A folder of its own for the real core, and the keys that the core may ask for. */
 class House(val folder: Path = createTempDirectory("oneclaw")) : KeyStore {
-    private val keys = ConcurrentHashMap<String, String>()
+    private val keys = ConcurrentHashMap<String, KeyEntry>()
 
     fun config(isDemo: Boolean = true) = OpenConfig("$folder/oneclaw.db", "$folder/files", isDemo)
 
     suspend fun open(tools: List<AppTool> = emptyList(), isDemo: Boolean = true, keys: KeyStore = this): RustChatRepository =
         RustChatRepository.open(config(isDemo), keys, tools)
 
-    override fun key(providerId: String): String? = keys[providerId]
+    override fun key(providerId: String, origin: String): String? = keys[providerId]?.takeIf { it.isFor(providerId, origin) }?.key
 
-    override fun setKey(providerId: String, key: String) {
-        keys[providerId] = key
+    override fun setKey(providerId: String, origin: String, key: String) {
+        keys[providerId] = KeyEntry(origin, key)
     }
 
     override fun removeKey(providerId: String) {

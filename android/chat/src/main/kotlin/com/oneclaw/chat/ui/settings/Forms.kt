@@ -71,7 +71,7 @@ internal fun ProviderDialog(form: ProviderForm, strings: Strings, snackbar: Snac
             strings.settings.key,
             strings.settings.showKey,
             strings.settings.hideKey,
-            hint = strings.settings.run { if (form.isKeyForeign) keyElsewhere else keyHint }.takeIf { form.hasKey },
+            hint = strings.settings.run { if (form.isKeyForeign) keyElsewhere else keyHint }.takeIf { form.keepsKey },
             error = words(form.keyError),
         )
         SwitchRow(strings.settings.active, form.isActive, { isActive -> edit { it.copy(isActive = isActive) } })
