@@ -274,7 +274,7 @@ impl Chat {
             let at = ModelAt { kind: provider.kind, base_url: provider.base_url, model: model.to_owned() };
             Ok((at, vendor))
         })?;
-        if self.ready.agent.store().read(|c| engine::notices(c, &at))?.listed.is_some() {
+        if self.ready.agent.store().read(|c| engine::listed(c, &at))?.is_some() {
             return Ok(true);
         }
         // The catalogue goes by the end of a name: it tells nothing of servers that nobody knows, and of a vendor's own models only

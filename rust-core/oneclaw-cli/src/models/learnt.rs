@@ -42,7 +42,7 @@ pub fn run(args: &ModelsArgs, json: bool, out: &mut impl Write) -> Result<(), Fa
 
 async fn ask(args: &ModelsArgs) -> Result<(Vec<LearntEntry>, Option<u64>), Failure> {
     let config = Config::new(setup::database(args.db.as_deref())?);
-    let keys = Environment { chosen: String::new() };
+    let keys = Environment::of(None, None)?;
     let agent = Agent::open(config, Arc::new(keys), Arc::new(System)).await.map_err(setup::failed)?;
     let mut entries = agent.learnt().await.map_err(setup::failed)?;
     entries.retain(|entry| fits(entry, args.filter.as_deref()));
