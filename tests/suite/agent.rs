@@ -1,6 +1,7 @@
 //! The send loop from the outside: the public interface, a real file, and real HTTP to the loopback server.
 
 mod again;
+mod budget;
 mod canary;
 mod chaos;
 mod counting;

@@ -30,6 +30,8 @@ pub(crate) enum Act {
     Hold(String),
     /// These bytes over and over until the client goes away.
     Pour(String, String),
+    /// The same with a pause before each, as often as that.
+    Drip(String, String, Duration, usize),
 }
 
 impl Act {
@@ -123,6 +125,14 @@ async fn serve(
             while !matches!(socket.read(&mut rest).await, Ok(0) | Err(_)) {}
             let _ = gone.send(bytes.len());
         }
+        Act::Drip(head, bytes, pause, times) => {
+            let mut is_there = socket.write_all(head.as_bytes()).await.is_ok();
+            for _ in 0..times {
+                tokio::time::sleep(pause).await;
+                is_there = is_there && socket.write_all(bytes.as_bytes()).await.is_ok();
+            }
+            let _ = socket.shutdown().await;
+        }
         Act::Pour(head, bytes) => {
             let mut written = 0;
             let mut next = head;
@@ -190,6 +200,7 @@ fn request() -> Request {
 const TIMING: Timing = Timing {
     connect: Duration::from_secs(2),
     idle: Duration::from_secs(20),
+    quiet: Duration::from_secs(60),
     attempts: 3,
     backoff: Duration::from_millis(10),
 };

@@ -30,6 +30,7 @@ const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAPoCAYAAABNo9TkAAAA";
 const TIMING: Timing = Timing {
     connect: Duration::from_secs(5),
     idle: Duration::from_secs(30),
+    quiet: Duration::from_secs(60),
     attempts: 3,
     backoff: Duration::from_millis(5),
 };

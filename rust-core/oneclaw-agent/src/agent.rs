@@ -54,6 +54,7 @@ impl Agent {
             tools: config.tools,
             offer: config.offer,
             patience: config.patience,
+            allowance: config.allowance,
             policy: RwLock::new(Arc::new(config.policy)),
             limits: RwLock::new(HashMap::new()),
             effort: RwLock::new(None),

@@ -15,6 +15,7 @@ use oneclaw_model::{Piece, Row, ToolStatus, Trace, Usage};
 use oneclaw_providers::{Adjustments, ProviderError, REASONING_ROOM, StopReason, StreamEvent};
 use oneclaw_store::messages::{self, State};
 use oneclaw_store::{engine, epochs};
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -28,6 +29,15 @@ const MOST_BYTES: usize = 16 * 1_024 * 1_024;
 const PIECE_BYTES: usize = 32;
 /// What a call takes beside its texts.
 const CALL_BYTES: usize = 1_024;
+/// All replies to a message together.
+const MOST_BYTES_OF_A_TURN: usize = 64 * 1_024 * 1_024;
+/// No reply has more tokens.
+const MOST_OUTPUT: u64 = 1_000_000;
+/// The longest arguments of a call, and of all calls that follow from a message.
+const MOST_ARGUMENTS: usize = 1_024 * 1_024;
+const MOST_ARGUMENTS_OF_A_TURN: usize = 8 * MOST_ARGUMENTS;
+/// What stands in the file for arguments that were too long.
+const NO_ARGUMENTS: &str = "{}";
 
 /// A whole reply, saved.
 #[derive(Debug)]
@@ -37,6 +47,8 @@ pub(crate) struct Reply {
     pub usage: Option<Usage>,
     /// Whether the service paused: sent back as it is, the reply goes on.
     pub is_paused: bool,
+    /// The ids of calls whose arguments are too long to be kept: they are not run.
+    pub too_long: HashSet<String>,
 }
 
 /// What came of a request.
@@ -71,7 +83,8 @@ impl Answer {
 pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan) -> Result<Answer, Failure> {
     let target = &chat.target;
     let profile = target.profile_for(plan.size());
-    let asking = job.core.client.stream(&target.endpoint, &profile, &plan.request);
+    let client = job.core.client.metered(job.meter.for_size(plan.request_estimate.expected));
+    let asking = client.stream(&target.endpoint, &profile, &plan.request);
     let mut stream = match job.unless_stopped(asking).await? {
         Ok(stream) => stream,
         Err(error) => match Answer::of_refusal(&error) {
@@ -79,7 +92,8 @@ pub(crate) async fn ask(job: &Job, chat: &mut Chat, live: &mut Live, plan: &Plan
             None => return Err(target::refused_by(&target.endpoint, error)),
         },
     };
-    let mut draft = Draft::new(job, chat);
+    let most_prompt = lessons::most_believed(plan, chat.target.unlearnt_window());
+    let mut draft = Draft::new(job, chat, most_prompt);
     let mut save_at = Instant::now() + SAVE_EVERY;
     let ended = loop {
         let next = async {
@@ -172,11 +186,12 @@ async fn finish(
         target::keep_adjustments(&job.core, &mut chat.target).await;
     }
     let is_paused = draft.stop == StopReason::Paused;
-    let keeps_reasoning = !job.session.refuses_reasoning.load(Ordering::SeqCst);
+    // Reasoning is bound to the calls behind it as they were.
+    let keeps_reasoning = draft.too_long.is_empty() && !job.session.refuses_reasoning.load(Ordering::SeqCst);
     let trace = keeps_reasoning
         .then(|| draft.trace(Fingerprint::of(&plan.request, Some(&chat.target.model))))
         .flatten();
-    let Draft { row, calls, is_in_file, .. } = draft;
+    let Draft { row, calls, is_in_file, too_long, .. } = draft;
     let row = Row { trace, ..row };
     let now = job.core.now();
     let (session, at) = (job.session.id.clone(), chat.target.at());
@@ -217,7 +232,7 @@ async fn finish(
     let message_id = row.id.clone();
     live.push(row);
     calls.iter().cloned().for_each(|call| live.push(call));
-    Ok(Reply { message_id, calls, usage, is_paused })
+    Ok(Reply { message_id, calls, usage, is_paused, too_long })
 }
 
 /// What the reported size of the prompt teaches.
@@ -254,10 +269,14 @@ struct Draft {
     bytes: usize,
     is_in_file: bool,
     is_unsaved: bool,
+    /// The ids of calls whose arguments are too long.
+    too_long: HashSet<String>,
+    /// The largest prompt that is believed to have been counted.
+    most_prompt: u64,
 }
 
 impl Draft {
-    fn new(job: &Job, chat: &Chat) -> Self {
+    fn new(job: &Job, chat: &Chat, most_prompt: u64) -> Self {
         Self {
             row: Row {
                 model_id: Some(chat.target.model.as_str().to_owned()),
@@ -271,6 +290,8 @@ impl Draft {
             bytes: 0,
             is_in_file: false,
             is_unsaved: false,
+            too_long: HashSet::new(),
+            most_prompt,
         }
     }
 
@@ -278,7 +299,7 @@ impl Draft {
     fn take(&mut self, job: &Job, event: StreamEvent) -> Result<(), Failure> {
         match event {
             StreamEvent::Text(text) => {
-                self.grow(text.len())?;
+                self.grow(job, text.len())?;
                 self.row.content.push_str(&text);
                 match self.pieces.last_mut() {
                     Some(Piece::Text { bytes, signature: None }) => *bytes += text.len(),
@@ -287,23 +308,23 @@ impl Draft {
                 job.emit(Event::StreamingText { text });
             }
             StreamEvent::Thinking(text) => {
-                self.grow(text.len())?;
+                self.grow(job, text.len())?;
                 self.row.thinking_content.get_or_insert_default().push_str(&text);
                 job.emit(Event::ThinkingText { text });
             }
             StreamEvent::Thought(thinking) => {
-                self.grow(thinking.texts().into_iter().map(str::len).sum())?;
+                self.grow(job, thinking.texts().into_iter().map(str::len).sum())?;
                 self.pieces.push(Piece::Thinking(thinking));
             }
             StreamEvent::TextSignature(new) => {
-                self.grow(new.len())?;
+                self.grow(job, new.len())?;
                 match self.pieces.last_mut() {
                     Some(Piece::Text { signature: signature @ None, .. }) => *signature = Some(new),
                     _ => self.pieces.push(Piece::Text { bytes: 0, signature: Some(new) }),
                 }
             }
             StreamEvent::CallStarted { id, name } => {
-                self.grow(id.as_str().len() + name.len() + CALL_BYTES)?;
+                self.grow(job, id.as_str().len() + name.len() + CALL_BYTES)?;
                 self.calls.push(Row {
                     tool_call_id: Some(id.as_str().to_owned()),
                     tool_name: Some(name.clone()),
@@ -317,17 +338,25 @@ impl Draft {
                 job.emit(Event::ToolCallStarted { tool_call_id: id.0, tool_name: name });
             }
             StreamEvent::CallArguments { id, delta } => {
-                self.grow(delta.len())?;
-                if let Some(call) = self.call(id.as_str()) {
-                    call.tool_input.get_or_insert_default().push_str(&delta);
+                self.grow(job, delta.len())?;
+                if self.argue(job, id.as_str(), &delta) {
+                    job.emit(Event::ToolCallArgumentsDelta { tool_call_id: id.0, delta });
                 }
-                job.emit(Event::ToolCallArgumentsDelta { tool_call_id: id.0, delta });
             }
             StreamEvent::CallCompleted { id, signature } => {
-                self.grow(signature.as_ref().map_or(0, String::len))?;
+                self.grow(job, signature.as_ref().map_or(0, String::len))?;
                 if let Some(call) = self.call(id.as_str()) {
                     call.thinking_content = signature;
                 }
+            }
+            // It would be an anchor, teach how the model counts, and be found in the file later: it is none of that.
+            StreamEvent::Usage(usage) if usage.prompt() > self.most_prompt || usage.output > MOST_OUTPUT => {
+                log::warn!(
+                    "a report of {} prompt and {} output tokens is not believed: at most {} and {MOST_OUTPUT} can be",
+                    usage.prompt(),
+                    usage.output,
+                    self.most_prompt
+                );
             }
             StreamEvent::Usage(usage) => {
                 self.usage = Some(usage);
@@ -341,9 +370,34 @@ impl Draft {
         Ok(())
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.bytes += bytes + PIECE_BYTES;
+    /// Takes in more arguments of a call. `false` where they are too long: then none of them are kept.
+    fn argue(&mut self, job: &Job, id: &str, delta: &str) -> bool {
+        let Some(call) = self.calls.iter_mut().rev().find(|call| call.tool_call_id.as_deref() == Some(id))
+        else {
+            return true;
+        };
+        if self.too_long.contains(id) {
+            return false;
+        }
+        let arguments = call.tool_input.get_or_insert_default();
+        let of_turn = job.arguments.fetch_add(delta.len(), Ordering::SeqCst).saturating_add(delta.len());
+        if arguments.len() + delta.len() <= MOST_ARGUMENTS && of_turn <= MOST_ARGUMENTS_OF_A_TURN {
+            arguments.push_str(delta);
+            return true;
+        }
+        log::warn!("the arguments of a call are too long and are not kept");
+        NO_ARGUMENTS.clone_into(arguments);
+        self.too_long.insert(id.to_owned());
+        false
+    }
+
+    fn grow(&mut self, job: &Job, bytes: usize) -> Result<(), Failure> {
+        let more = bytes + PIECE_BYTES;
+        self.bytes += more;
         self.is_unsaved = true;
+        if job.bytes.fetch_add(more, Ordering::SeqCst).saturating_add(more) > MOST_BYTES_OF_A_TURN {
+            return Err(job.meter.used_up().into());
+        }
         if self.bytes > MOST_BYTES {
             return Err(ProviderError::Protocol { detail: "the reply has no end".to_owned() }.into());
         }

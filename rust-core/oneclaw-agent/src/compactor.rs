@@ -21,8 +21,12 @@ use oneclaw_store::queue::{self, Queued};
 use oneclaw_store::{Fault, catalogue, engine, messages};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::atomic::Ordering;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout_at};
+
+/// So many summaries of a run are rejected before no more are asked for.
+const MOST_REJECTED: u32 = 2;
 
 /// What is to be made.
 #[derive(Debug, Clone)]
@@ -51,10 +55,13 @@ pub(crate) async fn compact(
     held: OwnedMutexGuard<()>,
 ) -> Result<(), Failure> {
     let _at_work = job.at_work();
-    let plan = chat.plan(live, order.moment, None, order.asked(Summaries::Allowed));
-    let Decision::Compact(compaction) = &plan.decision else {
-        keep_attempt(job, &plan).await?;
-        return Ok(());
+    let plan = chat.plan(live, order.moment, None, order.asked(summaries(job)));
+    let compaction = match &plan.decision {
+        Decision::Compact(compaction) => compaction,
+        Decision::Irreducible { culprit, over, limit } => {
+            return Err(Failure::Irreducible { culprit: *culprit, over: *over, limit: *limit });
+        }
+        Decision::Send(_) => return keep_attempt(job, &plan).await,
     };
     let mut pass = Pass { job, live, reason: order.reason.unwrap_or(compaction.reason), order: &order };
     let done = match &compaction.work {
@@ -86,6 +93,14 @@ pub(crate) async fn compact(
             job.emit(pass.completed(&Done::nothing(plan.estimate)));
             Err(failure)
         }
+    }
+}
+
+/// Whether a model is asked for a summary: not any more after several in this run that were of no use.
+fn summaries(job: &Job) -> Summaries {
+    match job.rejected.load(Ordering::SeqCst) {
+        0..MOST_REJECTED => Summaries::Allowed,
+        MOST_REJECTED.. => Summaries::Failed,
     }
 }
 
@@ -440,6 +455,7 @@ impl Pass<'_> {
 pub(crate) async fn by_hand(job: &Job, focus: Option<String>, reason: Option<Reason>) -> Result<(), Failure> {
     let (turn, held) = job.turn_and_compaction().await?;
     let mut chat = Chat::open_to_ask(job).await?;
+    job.allow(chat.target.limits().window);
     let live = Live::load(job, &chat).await?;
     let order = Order { moment: Moment::Manual, focus, reason, round: 0 };
     let plan = chat.plan(&live, Moment::Manual, None, order.asked(Summaries::Allowed));

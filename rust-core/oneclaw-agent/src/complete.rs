@@ -4,27 +4,40 @@
 use crate::session::{Core, Session};
 use crate::target::{self, Target};
 use oneclaw_model::Request;
-use oneclaw_providers::{Adjustments, ProviderError, Reply, StopReason};
+use oneclaw_providers::{Adjustments, Meter, ProviderError, Reply, StopReason};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 /// How often a request is sent in another form because the service does not take a part of it.
 const MOST_ADAPTATIONS: usize = 2;
 /// The room that reasoning gets after it has used up a text, at least and at most, in tokens.
 const MORE_ROOM: std::ops::RangeInclusive<u64> = 16_384..=65_536;
 
+/// Who asks for a text.
+#[derive(Clone)]
+pub(crate) struct Writing {
+    pub core: Arc<Core>,
+    pub session: Arc<Session>,
+    /// What may be spent on it.
+    pub meter: Meter,
+    /// How many texts were rejected so far.
+    pub rejected: Arc<AtomicU32>,
+}
+
 /// Asks for a text; `upper` is the size of the request. Where the service does not take a part, it is sent in another form,
 /// and that is kept, as is that reasoning needs more room than it had.
 pub(crate) async fn complete(
-    core: &Arc<Core>,
-    session: &Session,
+    writing: &Writing,
     target: &mut Target,
     request: &Request,
     upper: u64,
 ) -> Result<Reply, ProviderError> {
+    let Writing { core, session, meter, .. } = writing;
+    let client = core.summary_client.metered(meter.for_size(upper));
     let mut adaptations = 0;
     loop {
         let profile = target.profile_for(upper);
-        match core.summary_client.complete(&target.endpoint, &profile, request).await {
+        match client.complete(&target.endpoint, &profile, request).await {
             Ok(reply) => {
                 if is_used_up(&reply) {
                     let used = reply.usage.map(|usage| usage.output).or(request.max_output).unwrap_or(0);

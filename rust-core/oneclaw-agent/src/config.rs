@@ -21,6 +21,8 @@ pub struct Config {
     pub timing: Timing,
     /// How long what comes before a reply may take.
     pub patience: Patience,
+    /// What one message may cost.
+    pub allowance: Allowance,
     /// Hosts that may be spoken to without encryption.
     pub cleartext: Cleartext,
 }
@@ -35,6 +37,7 @@ impl Config {
             offer: Offer::AgentsChoice,
             timing: Timing::default(),
             patience: Patience::default(),
+            allowance: Allowance::default(),
             cleartext: Cleartext::default(),
         }
     }
@@ -49,6 +52,23 @@ pub enum Offer {
     Also(Vec<String>),
     /// These.
     Only(Vec<String>),
+}
+
+/// What one message may cost, with everything that follows from it. Beyond it the turn ends, and the next message goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// Requests, attempts after failures and those for summaries included.
+    pub requests: u64,
+    /// Prompt tokens, in windows of the model.
+    pub windows: u64,
+    /// Prompt tokens where the window is unknown, and at least.
+    pub tokens: u64,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self { requests: 150, windows: 20, tokens: 1_000_000 }
+    }
 }
 
 /// How long a compaction may take, and the count that may spare one.

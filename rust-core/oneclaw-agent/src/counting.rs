@@ -85,7 +85,7 @@ impl Counting {
         if has_failed || !is_known {
             return Ok(None);
         }
-        let size = match job.unless_stopped(ask(&job.core, chat, plan, request)).await? {
+        let size = match job.unless_stopped(ask(job, chat, plan, request)).await? {
             Count::Counted(size) => size,
             Count::NoSuchEndpoint => return Ok(None),
             Count::Failed(error) => {
@@ -124,7 +124,10 @@ fn estimate(plan: &Plan, request: &Request) -> Estimate {
 }
 
 /// Asks by the endpoints that the service may have, one after another, until one is there.
-async fn ask(core: &Core, chat: &Chat, plan: &Plan, request: &Request) -> Count {
+async fn ask(job: &Job, chat: &Chat, plan: &Plan, request: &Request) -> Count {
+    let core = &job.core;
+    // It is free, so it counts as a request only.
+    let client = core.client.metered(job.meter.clone());
     let target = &chat.target;
     let (origin, profile) = (target.endpoint.origin(), target.profile_for(plan.request_estimate.upper));
     let deadline = Instant::now() + core.patience.count;
@@ -133,7 +136,7 @@ async fn ask(core: &Core, chat: &Chat, plan: &Plan, request: &Request) -> Count 
             continue;
         }
         let patience = deadline.saturating_duration_since(Instant::now());
-        match core.client.count(*counter, &target.endpoint, &profile, request, patience).await {
+        match client.count(*counter, &target.endpoint, &profile, request, patience).await {
             Count::NoSuchEndpoint => {
                 lock(&core.uncounted).insert((origin.clone(), *counter));
             }

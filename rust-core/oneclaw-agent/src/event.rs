@@ -144,6 +144,8 @@ pub enum ErrorCode {
     Tool,
     /// The conversation does not fit, whatever is left out.
     Context,
+    /// A message has used up what one may cost; another one goes on.
+    Budget,
     /// A fault of our own.
     Unknown,
 }

@@ -134,6 +134,7 @@ fn provider_code(error: &ProviderError) -> ErrorCode {
         ProviderError::Network { .. } => ErrorCode::Network,
         ProviderError::Timeout { .. } => ErrorCode::Timeout,
         ProviderError::ContextOverflow { .. } => ErrorCode::Context,
+        ProviderError::Budget { .. } => ErrorCode::Budget,
         ProviderError::RateLimited { .. }
         | ProviderError::Quota { .. }
         | ProviderError::Overloaded { .. }

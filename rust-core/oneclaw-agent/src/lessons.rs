@@ -26,6 +26,21 @@ pub(crate) struct Report {
     pub content: u64,
 }
 
+/// A report above this multiple of what a request was taken to be at most, and above that by more than what services put around
+/// conversations, cannot be its size.
+const BELIEVED_REPORT: u64 = 4;
+/// What services put around a conversation, at most: tokens, and the part of the window that they take.
+const AROUND: (u64, u64) = (32_000, 4);
+
+/// The largest report on a plan's request that is believed. None is that is above the window, unless that is one that was learnt: a
+/// success disproves it. Vocabularies that nobody knows may be several times as dense as all known ones.
+pub(crate) fn most_believed(plan: &Plan, window: Option<u64>) -> u64 {
+    let upper = plan.request_estimate.upper.max(plan.uncalibrated);
+    let (tokens, part) = AROUND;
+    let around = window.map_or(tokens, |window| (window / part).min(tokens));
+    upper.saturating_mul(BELIEVED_REPORT).saturating_add(around).min(window.unwrap_or(u64::MAX))
+}
+
 impl Report {
     /// How much was added since an earlier one.
     fn added_since(self, earlier: Self) -> u64 {

@@ -33,7 +33,7 @@ mod writer;
 pub use agent::Agent;
 pub use attachments::Enclosure;
 pub use claims::{WindowSource, known_limits};
-pub use config::{Config, Offer, Patience};
+pub use config::{Allowance, Config, Offer, Patience};
 pub use context::Status;
 pub use event::{ErrorCode, Event};
 pub use failure::Failure;

@@ -91,6 +91,7 @@ async fn begin(job: &Job, start: &Start) -> Result<(OwnedMutexGuard<()>, AtWork)
 async fn take_turn(job: &Job, turn: &mut Option<OwnedMutexGuard<()>>) -> Result<(), Failure> {
     let mut turn_so_far = SoFar::new(job);
     let mut chat = Chat::open_to_ask(job).await?;
+    job.allow(chat.target.limits().window);
     let mut live = Live::load(job, &chat).await?;
     let mut moment = Moment::BeforeSend;
     let mut round = 0;
@@ -106,7 +107,7 @@ async fn take_turn(job: &Job, turn: &mut Option<OwnedMutexGuard<()>>) -> Result<
         }
         if !reply.calls.is_empty() {
             job.emit(Event::ToolRoundStarting { round });
-            turn::run_tools(job, &chat, &mut live, reply.calls).await?;
+            turn::run_tools(job, &chat, &mut live, reply.calls, &reply.too_long).await?;
         }
         moment = Moment::AfterTools;
     };
@@ -223,6 +224,8 @@ async fn ready(
     for _ in 0..MOST_PLANS {
         live.refresh(job, chat).await?;
         let mut plan = chat.plan(live, moment, None, Asked::ORDINARY);
+        // Nothing is given up for a request that may not be sent.
+        job.meter.for_size(plan.request_estimate.expected).check()?;
         if may_count {
             plan = counting.settle(job, chat, live, moment, plan).await?;
         }
@@ -291,6 +294,8 @@ async fn settle(
         Decision::Send(_) => sendable(job, chat, &mut live, plan).await.map(drop),
         // The next message will hear of it.
         Decision::Irreducible { .. } => Ok(()),
+        // The next message will see to it.
+        Decision::Compact(_) if job.meter.check().is_err() => Ok(()),
         Decision::Compact(_) => {
             let Some(held) = job.session.try_compaction() else { return Ok(()) };
             turn.take();

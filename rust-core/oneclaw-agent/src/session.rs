@@ -4,7 +4,8 @@
 //! beside a turn, one at a time: `compaction`. Who needs both takes `turn` first. The file is the truth; `version` says
 //! when what a turn has in memory is no longer what is in force (ADR 0011).
 
-use crate::config::{Offer, Patience};
+use crate::complete::Writing;
+use crate::config::{Allowance, Offer, Patience};
 use crate::event::Event;
 use crate::failure::Failure;
 use crate::ports::{KeyVault, Surroundings, new_id};
@@ -13,11 +14,11 @@ use crate::target::Refused;
 use crate::tools::Registry;
 use oneclaw_context::Policy;
 use oneclaw_model::{Effort, ModelLimits};
-use oneclaw_providers::{Adjustments, Client, Counter, ProviderError};
+use oneclaw_providers::{Adjustments, Client, Counter, Meter, ProviderError};
 use oneclaw_store::engine::ModelAt;
 use oneclaw_store::{Connection, Store, Transaction};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
@@ -39,6 +40,7 @@ pub(crate) struct Core {
     pub tools: Registry,
     pub offer: Offer,
     pub patience: Patience,
+    pub allowance: Allowance,
     pub policy: RwLock<Arc<Policy>>,
     pub limits: RwLock<HashMap<(String, String), ModelLimits>>,
     pub effort: RwLock<Option<Effort>>,
@@ -203,6 +205,13 @@ pub(crate) struct Job {
     pub core: Arc<Core>,
     pub session: Arc<Session>,
     pub stop: Stop,
+    /// What may be spent on it.
+    pub meter: Meter,
+    /// How many summaries were rejected.
+    pub rejected: Arc<AtomicU32>,
+    /// How many bytes of replies, and of arguments of calls, were taken in.
+    pub bytes: AtomicUsize,
+    pub arguments: AtomicUsize,
     events: UnboundedSender<Event>,
     /// The end of a compaction that was begun, as it is told if the run breaks down.
     broken_compaction: Mutex<Option<Event>>,
@@ -210,7 +219,34 @@ pub(crate) struct Job {
 
 impl Job {
     pub fn new(core: Arc<Core>, session: Arc<Session>, stop: Stop, events: UnboundedSender<Event>) -> Self {
-        Self { core, session, stop, events, broken_compaction: Mutex::default() }
+        let Allowance { requests, tokens, .. } = core.allowance;
+        Self {
+            core,
+            session,
+            stop,
+            meter: Meter::new(requests, tokens),
+            rejected: Arc::default(),
+            bytes: AtomicUsize::new(0),
+            arguments: AtomicUsize::new(0),
+            events,
+            broken_compaction: Mutex::default(),
+        }
+    }
+
+    /// Lets it spend what a message to a model with that window may.
+    pub fn allow(&self, window: Option<u64>) {
+        let Allowance { windows, tokens, .. } = self.core.allowance;
+        self.meter.allow_tokens(window.map_or(0, |window| window.saturating_mul(windows)).max(tokens));
+    }
+
+    /// Whoever writes summaries and titles for it. They leave something for the reply.
+    pub fn writing(&self) -> Writing {
+        Writing {
+            core: self.core.clone(),
+            session: self.session.clone(),
+            meter: self.meter.but_the_last_third(),
+            rejected: self.rejected.clone(),
+        }
     }
 
     /// Tells the caller; nobody may be listening any more.

@@ -71,6 +71,11 @@ impl Target {
         ModelLimits { max_output: longest, ..limits }
     }
 
+    /// The window as far as it is known beside what was learnt.
+    pub fn unlearnt_window(&self) -> Option<u64> {
+        self.claims.unlearnt().window
+    }
+
     /// Heeds what earlier refusals taught this conversation.
     pub fn heed_refusals(&mut self, session: &Session) {
         let refused = lock(&session.refused).get(&self.at()).copied().unwrap_or_default();

@@ -1,15 +1,14 @@
 //! Gives a new session a title: a few words by the model, or the start of the first message. Never waited for.
 
-use crate::complete;
+use crate::complete::{self, Writing};
 use crate::failure::Failure;
 use crate::lessons::Size;
-use crate::session::{Core, Job};
+use crate::session::Job;
 use crate::target::Target;
 use oneclaw_context::truncate;
 use oneclaw_model::row::RowType;
 use oneclaw_model::{Request, RequestMessage};
 use oneclaw_store::{Place, messages, sessions};
-use std::sync::Arc;
 
 /// The title a session has until it gets one of its own.
 pub const UNTITLED: &str = "New Conversation";
@@ -24,12 +23,12 @@ const MOST_TOKENS: u64 = 64;
 
 /// Lets the model title the session, if it has no title of its own.
 pub(crate) fn give(job: &Job, target: &Target) {
-    let (core, session, target) = (job.core.clone(), job.session.id.clone(), target.clone());
+    let (writing, target) = (job.writing(), target.clone());
     job.core.spawn(async move {
-        let closing = core.closing.clone();
+        let closing = writing.core.closing.clone();
         tokio::select! {
             () = closing.wait() => {}
-            given = title(&core, &session, &target) => {
+            given = title(&writing, &target) => {
                 if let Err(failure) = given {
                     log::warn!("no title: {failure}");
                 }
@@ -38,7 +37,8 @@ pub(crate) fn give(job: &Job, target: &Target) {
     });
 }
 
-async fn title(core: &Arc<Core>, session: &str, target: &Target) -> Result<(), Failure> {
+async fn title(writing: &Writing, target: &Target) -> Result<(), Failure> {
+    let (core, session) = (&writing.core, writing.session.id.as_str());
     let id = session.to_owned();
     let start = core
         .read(move |c| {
@@ -70,7 +70,7 @@ async fn title(core: &Arc<Core>, session: &str, target: &Target) -> Result<(), F
         max_output: Some(MOST_TOKENS),
     };
     let upper = Size::of_text(&request, &target.tariff()).expected.saturating_mul(2);
-    let asked = complete::complete(core, &core.session(session), &mut target.clone(), &request, upper).await;
+    let asked = complete::complete(writing, &mut target.clone(), &request, upper).await;
     let written = asked.ok().and_then(|reply| tidy(&reply.text));
     let Some(title) = written.or_else(|| tidy(&first.content)) else { return Ok(()) };
     let id = session.to_owned();

@@ -11,6 +11,7 @@ use oneclaw_model::row::RowType;
 use oneclaw_model::{Row, ToolStatus};
 use oneclaw_store::messages::{self, State, Stored};
 use oneclaw_store::{Connection, Fault, Place, Transaction, engine, epochs};
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -20,6 +21,8 @@ const STOPPED: &str = "The user stopped this call before it ended.";
 const MOST_CALLS: usize = 128;
 /// What the others are answered with.
 const TOO_MANY: &str = "Not run: at most 128 calls of one reply are.";
+/// What a call is answered with whose arguments are too long.
+const TOO_LONG: &str = "Not run: the arguments are longer than 1 MB, or than 8 MB together with those of earlier calls. Send less, or in parts.";
 /// The largest attachments of a result, together, in bytes of base64.
 const MOST_ATTACHED: usize = 32 * 1_024 * 1_024;
 /// What a call is answered with that was not run.
@@ -110,9 +113,11 @@ pub(crate) async fn run_tools(
     chat: &Chat,
     live: &mut Live,
     calls: Vec<Row>,
+    too_long: &HashSet<String>,
 ) -> Result<(), Failure> {
     let mut running = JoinSet::new();
-    for (index, call) in calls.iter().enumerate().take(MOST_CALLS) {
+    let is_too_long = |call: &Row| call.tool_call_id.as_ref().is_some_and(|id| too_long.contains(id));
+    for (index, call) in calls.iter().enumerate().take(MOST_CALLS).filter(|(_, call)| !is_too_long(call)) {
         let called = Called {
             name: call.tool_name.clone().unwrap_or_default(),
             arguments: call.tool_input.clone().unwrap_or_default(),
@@ -150,7 +155,11 @@ pub(crate) async fn run_tools(
     }
     // A call that was one too many, or whose task failed, is answered all the same.
     for (index, call) in open.into_iter().enumerate().filter_map(|(index, call)| Some((index, call?))) {
-        let text = if index < MOST_CALLS { "The tool failed." } else { TOO_MANY };
+        let text = match index < MOST_CALLS {
+            _ if is_too_long(&call) => TOO_LONG,
+            true => "The tool failed.",
+            false => TOO_MANY,
+        };
         live.push(save_result(job, &call, failed(text)).await?);
     }
     Ok(())

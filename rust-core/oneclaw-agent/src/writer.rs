@@ -1,9 +1,9 @@
 //! Lets a model write a summary: parts side by side, then merges, each asked for twice (and in another form where the service does not take one), and kept as soon as it is
 //! there, so that a second attempt or a restart asks only for what is missing.
 
-use crate::complete::{self, is_used_up};
+use crate::complete::{self, Writing, is_used_up};
 use crate::lessons::Size;
-use crate::session::{Core, Job, Session};
+use crate::session::Job;
 use crate::target::Target;
 use oneclaw_context::plan::Summarise;
 use oneclaw_context::summary::gate::{self, Finish, Rejection};
@@ -12,7 +12,7 @@ use oneclaw_model::Request;
 use oneclaw_providers::{ProviderError, Reply, StopReason};
 use oneclaw_store::engine;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::task::JoinSet;
 
 /// Parts asked for at the same time.
@@ -67,7 +67,7 @@ async fn last(
     let mut why = String::from("nothing was asked");
     for _ in 0..=retries {
         let Some(request) = round(&plan, answers).requests.pop() else { break };
-        let reply = match asked(&job.core, &job.session, &mut target, &request).await? {
+        let reply = match asked(&job.writing(), &mut target, &request).await? {
             Ok(reply) => reply,
             Err(error) => {
                 why = error.to_string();
@@ -85,6 +85,7 @@ async fn last(
                 return Ok(accepted.text);
             }
             Err(rejection) => {
+                job.rejected.fetch_add(1, Ordering::SeqCst);
                 let is_too_long = matches!(rejection, Rejection::CutByLength | Rejection::TooLong { .. });
                 if is_too_long && !is_used_up(&reply) {
                     plan = plan.shorter();
@@ -132,8 +133,7 @@ async fn parts(
 
 /// A part of the history, to be summarised on its own.
 struct Part {
-    core: Arc<Core>,
-    session: Arc<Session>,
+    writing: Writing,
     target: Target,
     /// What is asked, and what is asked after an answer that was too long.
     requests: [SummaryRequest; 2],
@@ -148,28 +148,23 @@ impl Part {
         shorter: SummaryRequest,
         retries: u64,
     ) -> Self {
-        Self {
-            core: job.core.clone(),
-            session: job.session.clone(),
-            target: target.clone(),
-            requests: [request, shorter],
-            retries,
-        }
+        Self { writing: job.writing(), target: target.clone(), requests: [request, shorter], retries }
     }
 
     async fn write(mut self) -> Result<String, Unwritten> {
         let failed = |failure: crate::failure::Failure| Unwritten::Failed(failure.to_string());
         let [request, shorter] = &self.requests;
         let key = content_key(&request.request, self.target.model.as_str());
-        let (session, named) = (self.session.id.clone(), key.clone());
-        let kept = self.core.read(move |c| engine::chunk(c, &session, &named)).await.map_err(failed)?;
+        let (core, rejected) = (self.writing.core.clone(), self.writing.rejected.clone());
+        let (session, named) = (self.writing.session.id.clone(), key.clone());
+        let kept = core.read(move |c| engine::chunk(c, &session, &named)).await.map_err(failed)?;
         if let Some(text) = kept {
             return Ok(text);
         }
         let mut request = request;
         let mut why = String::new();
         for _ in 0..=self.retries {
-            let reply = match asked(&self.core, &self.session, &mut self.target, request).await? {
+            let reply = match asked(&self.writing, &mut self.target, request).await? {
                 Ok(reply) => reply,
                 Err(error) => {
                     why = error.to_string();
@@ -181,15 +176,13 @@ impl Part {
             };
             match gate::accept_part(&gate_reply(&reply)) {
                 Ok(text) => {
-                    let (session, text) = (self.session.id.clone(), text.to_owned());
+                    let (session, text) = (self.writing.session.id.clone(), text.to_owned());
                     let kept = text.clone();
-                    self.core
-                        .write(move |t| engine::set_chunk(t, &session, &key, &kept))
-                        .await
-                        .map_err(failed)?;
+                    core.write(move |t| engine::set_chunk(t, &session, &key, &kept)).await.map_err(failed)?;
                     return Ok(text);
                 }
                 Err(rejection) => {
+                    rejected.fetch_add(1, Ordering::SeqCst);
                     if rejection == Rejection::CutByLength && !is_used_up(&reply) {
                         request = shorter;
                     }
@@ -202,12 +195,11 @@ impl Part {
 }
 
 async fn asked(
-    core: &Arc<Core>,
-    session: &Session,
+    writing: &Writing,
     target: &mut Target,
     asked: &SummaryRequest,
 ) -> Result<Result<Reply, ProviderError>, Unwritten> {
-    match complete::complete(core, session, target, &asked.request, asked.upper).await {
+    match complete::complete(writing, target, &asked.request, asked.upper).await {
         Err(ProviderError::ContextOverflow { limit, requested }) => {
             let size = Size::of_text(&asked.request, &target.tariff());
             Err(Unwritten::TooLong { size, limit, requested })
@@ -224,6 +216,7 @@ fn is_final(error: &ProviderError) -> bool {
         | ProviderError::ModelNotFound { .. }
         | ProviderError::InvalidRequest { .. }
         | ProviderError::Reported { .. }
+        | ProviderError::Budget { .. }
         | ProviderError::Unsupported { .. }
         | ProviderError::TooManyBytes { .. }
         | ProviderError::OutputCap { .. } => true,

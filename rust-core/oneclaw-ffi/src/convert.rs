@@ -116,6 +116,7 @@ impl From<oneclaw_agent::ErrorCode> for ErrorCode {
             Code::Provider => Self::Provider,
             Code::Tool => Self::Tool,
             Code::Context => Self::Context,
+            Code::Budget => Self::Budget,
             Code::Unknown => Self::Unknown,
         }
     }

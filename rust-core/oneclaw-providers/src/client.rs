@@ -5,9 +5,9 @@
 
 use crate::address::{Cleartext, Endpoint};
 use crate::dialects::{self, Continuation};
-use crate::http::{Http, Outgoing, Timing};
+use crate::http::{Http, Outgoing, Timing, silence};
 use crate::retry::Failed;
-use crate::{Decoder, Mode, Profile, ProviderError, StopReason, StreamEvent, encode, redact, retry};
+use crate::{Decoder, Meter, Mode, Profile, ProviderError, StopReason, StreamEvent, encode, redact, retry};
 use oneclaw_model::{Dialect, Request, Usage};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The longest text of a completion.
 const MOST_TEXT: usize = 8 * 1_024 * 1_024;
@@ -27,6 +27,9 @@ const END_OF_BODY: Duration = Duration::from_millis(50);
 /// How long the rest of a body is waited for once the reply has said why it ended: usage may come, or nothing at all
 /// from servers that leave out the end mark.
 const AFTER_REASON: Duration = Duration::from_secs(3);
+
+/// What is waited for, in [`ProviderError::Timeout`], where bytes come that say nothing.
+const EVENT: &str = "the next part of the reply";
 
 /// How often the rest of a reply is asked for that a service gives in several bodies.
 const MOST_CONTINUATIONS: u32 = 16;
@@ -56,6 +59,14 @@ impl Client {
     /// A client with those patience and permissions.
     pub fn new(timing: Timing, cleartext: Cleartext) -> Result<Self, ProviderError> {
         Ok(Self { http: Http::new(timing, cleartext)? })
+    }
+
+    /// The same, with every request counted.
+    #[must_use]
+    pub fn metered(&self, meter: Meter) -> Self {
+        let mut http = self.http.clone();
+        http.meter = Some(meter);
+        Self { http }
     }
 
     /// Sends a turn of a conversation and waits for the first event of the reply. Failures that pass are tried again:
@@ -147,6 +158,7 @@ impl Client {
             state: State::Open(Box::new(response)),
             ready: VecDeque::new(),
             bytes: 0,
+            heard: Instant::now(),
         };
         stream.fill().await;
         match stream.state {
@@ -231,6 +243,8 @@ pub struct EventStream {
     ready: VecDeque<StreamEvent>,
     /// How many bytes of the reply have come.
     bytes: usize,
+    /// When the last event was handed out: since then the caller has waited for the next one.
+    heard: Instant,
 }
 
 enum State {
@@ -258,6 +272,7 @@ impl EventStream {
             self.fill().await;
         }
         if let Some(event) = self.ready.pop_front() {
+            self.heard = Instant::now();
             return Some(Ok(event));
         }
         match std::mem::replace(&mut self.state, State::Over) {
@@ -279,7 +294,12 @@ impl EventStream {
             let http = &self.client.http;
             let idle = http.timing.idle;
             let wait = if self.decoder.has_reason() { idle.min(AFTER_REASON) } else { idle };
-            let chunk = http.chunk(response, wait).await;
+            let quiet = http.timing.quiet;
+            let left = quiet.saturating_sub(self.heard.elapsed());
+            let chunk = match http.chunk(response, wait.min(left)).await {
+                Err(ProviderError::Timeout { .. }) if left < wait => Err(silence(EVENT, quiet)),
+                chunk => chunk,
+            };
             let mut events = Vec::new();
             let (outcome, is_end) = match chunk {
                 Ok(Some(bytes)) => (self.push(&bytes, &mut events), false),
@@ -326,6 +346,7 @@ impl EventStream {
         };
         self.state = match sent {
             Ok(response) => {
+                self.heard = Instant::now();
                 self.decoder.go_on();
                 State::Open(Box::new(response))
             }

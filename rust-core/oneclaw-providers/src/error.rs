@@ -36,6 +36,17 @@ pub enum ProviderError {
         /// How long the service asks to wait.
         retry_after: Option<Duration>,
     },
+    /// What may be spent is used up; nothing was sent.
+    #[error(
+        "This message has used up what one may cost ({requests} requests and about {tokens} prompt tokens so far) and was \
+         stopped; send a message to let it go on."
+    )]
+    Budget {
+        /// The requests that were sent for it.
+        requests: u64,
+        /// The tokens of their prompts.
+        tokens: u64,
+    },
     /// The service reports an error of a kind that is not known, in place of a reply.
     #[error("The service reports an error: {detail}")]
     Reported {
@@ -125,6 +136,7 @@ impl ProviderError {
             Self::Auth { .. }
             | Self::Quota { .. }
             | Self::Reported { .. }
+            | Self::Budget { .. }
             | Self::ContextOverflow { .. }
             | Self::OutputCap { .. }
             | Self::TooManyBytes { .. }
@@ -173,7 +185,10 @@ impl ProviderError {
             | Self::Network { detail }
             | Self::Protocol { detail }
             | Self::Refused { detail } => Some(detail),
-            Self::ContextOverflow { .. } | Self::OutputCap { .. } | Self::Timeout { .. } => None,
+            Self::Budget { .. }
+            | Self::ContextOverflow { .. }
+            | Self::OutputCap { .. }
+            | Self::Timeout { .. } => None,
         }
     }
 }

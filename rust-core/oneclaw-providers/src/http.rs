@@ -5,7 +5,7 @@
 use crate::address::{Address, Cleartext, Endpoint};
 use crate::classify::{self, Failure};
 use crate::retry::Failed;
-use crate::{ApiKey, Origin, ProviderError, detail, redact, retry};
+use crate::{ApiKey, Meter, Origin, ProviderError, detail, redact, retry};
 use oneclaw_model::{Dialect, ProviderKind};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Request, Response, Url};
@@ -40,6 +40,9 @@ pub struct Timing {
     pub connect: Duration,
     /// Without a byte.
     pub idle: Duration,
+    /// Without anything of the reply: bytes that say nothing, such as pings, keep it open for so long only. A model that reasons
+    /// out of sight sends no more than that.
+    pub quiet: Duration,
     /// Requests in all, before the first byte of a reply.
     pub attempts: u32,
     /// The wait before the second attempt; later ones double it.
@@ -51,6 +54,7 @@ impl Default for Timing {
         Self {
             connect: Duration::from_secs(10),
             idle: Duration::from_secs(60),
+            quiet: Duration::from_secs(300),
             attempts: 3,
             backoff: Duration::from_millis(500),
         }
@@ -64,6 +68,8 @@ pub(crate) struct Http {
     direct: reqwest::Client,
     cleartext: Cleartext,
     pub timing: Timing,
+    /// Counts the requests, where somebody wants that.
+    pub meter: Option<Meter>,
 }
 
 /// A request that may be sent, several times if need be.
@@ -96,7 +102,13 @@ impl Http {
                 .http2_keep_alive_timeout(PING_TIMEOUT)
         };
         // A proxy cannot reach this machine's own servers.
-        Ok(Self { proxied: build(builder())?, direct: build(builder().no_proxy())?, cleartext, timing })
+        Ok(Self {
+            proxied: build(builder())?,
+            direct: build(builder().no_proxy())?,
+            cleartext,
+            timing,
+            meter: None,
+        })
     }
 
     /// The endpoint's address, if it may be spoken to.
@@ -115,6 +127,9 @@ impl Http {
 
     /// Sends once. The answer has any status, and its body has not been read.
     pub async fn answer(&self, outgoing: &Outgoing) -> Result<Response, ProviderError> {
+        if let Some(meter) = &self.meter {
+            meter.take()?;
+        }
         let client = if outgoing.is_loopback { &self.direct } else { &self.proxied };
         let Some(request) = outgoing.request.try_clone() else {
             return Err(ProviderError::InvalidRequest { detail: "the request cannot be sent".to_owned() });

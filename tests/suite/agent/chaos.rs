@@ -34,6 +34,7 @@ const MOST_GROWTH: u64 = 96 * 1_024 * 1_024;
 const IMPATIENT: Timing = Timing {
     connect: Duration::from_millis(500),
     idle: Duration::from_millis(200),
+    quiet: Duration::from_secs(60),
     attempts: 3,
     backoff: Duration::from_millis(2),
 };

@@ -3,7 +3,9 @@
 use crate::services::O200k;
 use crate::store::Folder;
 use oneclaw_agent::tools::{Answer, Answering, Registry, Tool};
-use oneclaw_agent::{Agent, Config, Event, Failure, KeyVault, Offer, Patience, Run, Surroundings, System};
+use oneclaw_agent::{
+    Agent, Allowance, Config, Event, Failure, KeyVault, Offer, Patience, Run, Surroundings, System,
+};
 use oneclaw_context::Policy;
 use oneclaw_context::policy::ONECLAW;
 use oneclaw_demo::{Exchange, Model, Server, Step, Tokenizer};
@@ -29,6 +31,7 @@ pub const UNLISTED: &str = "house-model";
 pub const TIMING: Timing = Timing {
     connect: Duration::from_secs(10),
     idle: Duration::from_secs(20),
+    quiet: Duration::from_secs(60),
     attempts: 2,
     backoff: Duration::from_millis(5),
 };
@@ -70,6 +73,7 @@ pub struct Setup {
     pub offer: Offer,
     pub timing: Timing,
     pub patience: Patience,
+    pub allowance: Allowance,
     pub system: Option<String>,
     pub delay: Duration,
     pub key: Option<&'static str>,
@@ -98,6 +102,7 @@ impl Default for Setup {
                 pass: Duration::from_secs(60),
                 ..Patience::default()
             },
+            allowance: Allowance::default(),
             system: None,
             delay: Duration::ZERO,
             key: None,
@@ -196,6 +201,7 @@ impl Setup {
             offer: self.offer.clone(),
             timing: self.timing,
             patience: self.patience,
+            allowance: self.allowance,
             ..Config::new(folder.file("oneclaw.db"))
         };
         let vault = self.vault.clone().unwrap_or_else(|| Arc::new(Keys(self.key)));

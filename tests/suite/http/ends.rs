@@ -153,3 +153,46 @@ async fn at_once_is_not_at_once() {
         assert!(start.elapsed() >= Duration::from_millis(300), "{header}");
     }
 }
+
+/// Pings keep a connection, not a reply: the wait for the next part of it ends, whatever else comes.
+#[tokio::test]
+async fn bytes_that_say_nothing_do_not_keep_a_reply_open() {
+    let timing = Timing { idle: Duration::from_millis(400), quiet: Duration::from_millis(900), ..TIMING };
+    let wanted =
+        ProviderError::Timeout { what: "the next part of the reply", after: timing.quiet, retry_after: None };
+    let pause = Duration::from_millis(60);
+    let empty = "data: {\"choices\":[{\"delta\":{}}]}\n\n";
+    for ping in [": ping\n\n", "\n", "event: ping\ndata: {}\n\n", empty] {
+        for said in ["", HI] {
+            let act = Act::Drip(format!("{HEAD}{said}"), ping.to_owned(), pause, 100);
+            let server = Server::start(vec![act, hi()]).await;
+            let client = Client::new(timing, Cleartext::default()).unwrap();
+            let endpoint = server.endpoint(ProviderKind::OpenAi);
+            let start = Instant::now();
+            let opened = client.stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await;
+            let error = match opened {
+                Ok(mut stream) => rest(&mut stream).await.1,
+                Err(error) => Some(error),
+            };
+            assert_eq!(error.as_ref(), Some(&wanted), "{ping:?} after {said:?}");
+            assert!(start.elapsed() >= timing.quiet, "{ping:?} after {said:?}");
+            assert!(start.elapsed() < timing.quiet + GRACE, "{ping:?} after {said:?}");
+            assert_eq!(server.requests().len(), 1, "it is not sent again");
+        }
+    }
+}
+
+/// A slow reply is one: each part of it starts the wait anew.
+#[tokio::test]
+async fn a_slow_reply_with_pings_between_its_parts_is_waited_for() {
+    let timing = Timing { idle: Duration::from_millis(400), quiet: Duration::from_millis(900), ..TIMING };
+    let act = Act::Drip(HEAD.to_owned(), format!(": ping\n\n{HI}"), Duration::from_millis(300), 6);
+    let server = Server::start(vec![act]).await;
+    let client = Client::new(timing, Cleartext::default()).unwrap();
+    let endpoint = server.endpoint(ProviderKind::OpenAi);
+    let mut stream = client.stream(&endpoint, &Profile::of(&endpoint, MODEL), &request()).await.unwrap();
+    let (events, error) = rest(&mut stream).await;
+    assert_eq!(events.len(), 6);
+    // It ends without an end mark, after twice the wait.
+    assert!(!matches!(error, Some(ProviderError::Timeout { .. })), "{error:?}");
+}

@@ -126,6 +126,7 @@ impl View {
                 if let Some(call) = self.call(&tool_call_id) {
                     call.has_ended = true;
                 }
+                self.calls.retain(|call| !call.has_ended);
                 if self.calls.iter().all(|call| call.has_ended) {
                     self.enter(Phase::Waiting, now);
                 }

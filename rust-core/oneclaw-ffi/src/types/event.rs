@@ -140,6 +140,8 @@ pub enum ErrorCode {
     Tool,
     /// The conversation cannot be made to fit.
     Context,
+    /// The message has used up what one may cost; the next one goes on.
+    Budget,
     /// Something else.
     Unknown,
 }

@@ -261,6 +261,7 @@ data class ProblemStrings(
     val provider: String,
     val tool: String,
     val context: String,
+    val budget: String,
     val unknown: String,
     val notFound: String,
     val busy: String,

@@ -105,6 +105,7 @@ data class Strings(
         ErrorCode.PROVIDER -> problems.provider
         ErrorCode.TOOL -> problems.tool
         ErrorCode.CONTEXT -> problems.context
+        ErrorCode.BUDGET -> problems.budget
         ErrorCode.UNKNOWN -> problems.unknown
     }
 

@@ -237,6 +237,7 @@ val CHINESE = Strings(
         provider = "服务出错",
         tool = "工具出错",
         context = "对话超出该模型的容量",
+        budget = "这条消息的请求过多",
         unknown = "出了点问题",
         notFound = "内容已不存在",
         busy = "请等待其他操作完成",

@@ -238,6 +238,7 @@ val ENGLISH = Strings(
         provider = "The service failed",
         tool = "A tool failed",
         context = "The conversation does not fit this model",
+        budget = "This message took too many requests",
         unknown = "Something went wrong",
         notFound = "It is no longer there",
         busy = "Something else has to end first",
