@@ -125,8 +125,8 @@ fn one_refusal_that_names_600_tokens_cripples_no_model() {
     let at = folder("learnt-600");
     let long = "So it goes on and on with the river and its towns. ".repeat(80);
     let service = Liar::start(|number, _| (number == 0).then(|| too_long(600, 900)));
-    let first = service.chat(&at, &[], &[&long]);
-    assert!(errors(&first).len() <= 1, "{first:?}");
+    let first = service.chat(&at, &[], &[&long, &long, &long]);
+    assert!(errors(&first).len() <= 1, "it costs the message it came to, not the conversation: {first:?}");
     // In every later run and conversation nothing fails, with a window of the user's own and without.
     for args in [&[][..], &["--window", "1000000"]] {
         let later = service.chat(&at, args, &[&long, &long, "/window"]);
