@@ -298,7 +298,8 @@ mod rules {
         let house = Setup { max_output: 500, ..Setup::default() }.build("feat-input").await;
         house.server.set_summaries(Some(Step::Fault(Fault::Stall)));
         let mut first = loop {
-            let text = format!("Turn {}: write 120 words about rivers.", house.questions().len());
+            // Nearly all of a turn is its reply, so that the compaction comes after one and not before.
+            let text = format!("Turn {}: write 200 words about rivers.", house.questions().len());
             let mut run = house.agent.send(&house.session, &text, vec![]).await.unwrap();
             let events = until_either(&mut run, "CompactStarted").await;
             if events.last().is_some_and(|e| matches!(e, Event::CompactStarted { .. })) {

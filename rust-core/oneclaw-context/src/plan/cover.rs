@@ -43,6 +43,12 @@ impl Cover<'_> {
         self.steps.size_of(&self.steps.planner.form(draft))
     }
 
+    /// The same with nothing in their place.
+    fn bare(&self) -> u64 {
+        let draft = self.steps.draft(self.boundary, Summary::None, &self.marks);
+        self.steps.size_of(&self.steps.planner.form(draft))
+    }
+
     /// What a text in place of the covered rows may take so that the next request stays within `limit`.
     fn room(&self, limit: u64) -> u64 {
         // Two roundings up can add a token.
@@ -99,8 +105,8 @@ impl Cover<'_> {
     /// nothing if need be. No model writes it, so the output reserve does not bound it.
     pub fn digest(&self) -> Plan {
         let budget = self.steps.budget;
-        // Where nothing can get it under the trigger, the hard limit is what counts.
-        let limit = if self.base() <= budget.trigger { budget.trigger } else { budget.hard };
+        // Where nothing can get it under the trigger, not even to leave out what stands around a summary, the hard limit counts.
+        let limit = if self.bare() <= budget.trigger { budget.trigger } else { budget.hard };
         let cap = self.steps.planner.policy.summary_tokens.min(self.room(limit));
         if cap < LEAST_SUMMARY {
             return self.local(Strategy::Drop, String::new());
