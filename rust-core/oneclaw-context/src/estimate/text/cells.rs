@@ -8,15 +8,14 @@ use super::characters::{RARITY, RARITY_CYR, SINGLE, TRIGRAMS, TWO};
 
 /// Kinds of neighbouring characters: lower, upper, digit, space, tab, newline, other control characters, 32
 /// punctuation marks, then those below.
-const KINDS: usize = 46;
+const KINDS: usize = 45;
 const CONTROL: usize = 6;
 const FOREIGN: usize = 39;
 const ACCENTED: usize = 40;
 const CYRILLIC: usize = 41;
 const ACCENTED_RARE: usize = 42;
 const VIETNAMESE: usize = 43;
-const ACCENTED_TOLD: usize = 44;
-const START: usize = 45;
+const START: usize = 44;
 /// How densely the text is cut around its last letters (`TRIGRAMS`), averaged over about 32 of them, 256 to a level: where a
 /// text starts, and the bounds of the grades.
 const NEUTRAL: u32 = 500;
@@ -36,7 +35,7 @@ const RUN_LENGTHS: usize = 7;
 /// How many places of digits in a number are told apart.
 const DIGIT_PLACES: usize = 12;
 /// How many groups of characters `script` knows.
-const SCRIPT_GROUPS: usize = 69;
+const SCRIPT_GROUPS: usize = 68;
 /// The group of characters that belong to none.
 const UNKNOWN_SCRIPT: usize = SCRIPT_GROUPS - 1;
 /// Where each group of cells starts.
@@ -61,8 +60,6 @@ enum Language {
     Nordic,
     /// Persian and others that have more letters than Arabic.
     Persian,
-    /// Urdu and others that have more letters than Persian.
-    Urdu,
     /// Shan, Karen and others that have more letters than Burmese.
     Shan,
     /// Chinese characters with kana around them.
@@ -96,7 +93,6 @@ fn tells(code: u32, is_again: bool) -> Tells {
         0xe4 if is_again => Tells::Language(Language::Nordic),
         // Of Azeri, Tatar and Estonian.
         0x18f | 0x259 | 0x147..=0x148 | 0xd1 | 0xf1 | 0xd5 | 0xf5 => Tells::Another,
-        0x679 | 0x688 | 0x691 | 0x6ba | 0x6be | 0x6c1 | 0x6d2 => Tells::Language(Language::Urdu),
         0x66e..=0x6d5 => Tells::Language(Language::Persian),
         0x1050..=0x109f | 0xaa60..=0xaa7f => Tells::Language(Language::Shan),
         0x3040..=0x30ff => Tells::Language(Language::Japanese),
@@ -208,10 +204,10 @@ pub const fn sort_of(cell: usize) -> Sort {
         };
     }
     if cell < SCRIPTS {
-        // Few vocabularies know a letter or a control character many times in a row.
-        let kind = (cell - RUNS) / RUN_LENGTHS;
+        // Few vocabularies know a letter or a control character many times in a row, or a mark that nobody draws lines with.
+        let (kind, length) = ((cell - RUNS) / RUN_LENGTHS, (cell - RUNS) % RUN_LENGTHS);
         return match sort_of_pair(kind, kind) {
-            Sort::Marks if kind == CONTROL => Sort::Rare,
+            Sort::Marks if kind == CONTROL || (length >= 3 && !is_drawn_with(kind)) => Sort::Rare,
             Sort::WordJoined | Sort::Accented | Sort::Cyrillic => Sort::Rare,
             other => other,
         };
@@ -225,8 +221,13 @@ pub const fn sort_of(cell: usize) -> Sort {
     sort_of_pair((cell - PAIRS) / KINDS, (cell - PAIRS) % KINDS)
 }
 
+/// Whether a mark often stands many times in a row: ! # * + , - . / : = ? _ ~ < >.
+const fn is_drawn_with(kind: usize) -> bool {
+    matches!(kind, 7 | 9 | 16..=22 | 24..=27 | 33 | 38)
+}
+
 const fn is_accented(kind: usize) -> bool {
-    matches!(kind, ACCENTED | ACCENTED_RARE | ACCENTED_TOLD | VIETNAMESE)
+    matches!(kind, ACCENTED | ACCENTED_RARE | VIETNAMESE)
 }
 
 const fn is_blank(kind: usize) -> bool {
@@ -244,7 +245,7 @@ const fn sort_of_pair(before: usize, kind: usize) -> Sort {
         3..=5 if is_blank(before) => Sort::Blanks,
         3..=5 => Sort::Blank,
         FOREIGN | ACCENTED_RARE => Sort::Rare,
-        ACCENTED | ACCENTED_TOLD | VIETNAMESE => Sort::Accented,
+        ACCENTED | VIETNAMESE => Sort::Accented,
         CYRILLIC => Sort::Cyrillic,
         _ if starts => Sort::MarkStart,
         _ if before >= CONTROL && before < FOREIGN => Sort::Marks,
@@ -258,7 +259,7 @@ const fn sort_of_script(group: usize) -> Sort {
         2..=3 => Sort::Greek,
         4 => Sort::Hebrew,
         5..=7 => Sort::Arabic,
-        63 | 67 => Sort::Persian,
+        63 => Sort::Persian,
         8..=9 => Sort::Caucasian,
         10..=20 => Sort::Indic,
         21..=27 | 64 => Sort::Eastern,
@@ -325,7 +326,6 @@ fn rarity_of(ch: char) -> u32 {
 fn script(code: u32, rarity: u32, language: Option<Language>) -> usize {
     match (language, code) {
         (Some(Language::Persian), 0x621..=0x64a | 0x66e..=0x6d5) => return 63,
-        (Some(Language::Urdu), 0x621..=0x64a | 0x66e..=0x6d5) => return 67,
         (Some(Language::Shan), 0x1000..=0x109f | 0xaa60..=0xaa7f) => return 64,
         (Some(Language::Japanese), 0x4e00..=0x9fff) => return if rarity == 1 { 65 } else { 66 },
         _ => {}
@@ -590,10 +590,6 @@ impl Walker {
         let before = self.kind;
         let rarity = rarity_of(ch);
         match tells(code, self.run > 0) {
-            // Urdu has the letters that tell Persian, too.
-            Tells::Language(Language::Persian) if self.language == Some(Language::Urdu) => {
-                self.forget_language();
-            }
             Tells::Language(language) => (self.language, self.told) = (Some(language), TOLD_FOR),
             Tells::Another => self.language = None,
             Tells::Nothing if code > 0x24f => self.forget_language(),
@@ -603,7 +599,6 @@ impl Walker {
             self.spell(ACCENT, before);
             self.kind = match code {
                 0x1ea0..=0x1ef9 | 0x1a0..=0x1a1 | 0x1af..=0x1b0 => VIETNAMESE,
-                _ if self.grade() >= DENSITY_GRADES => ACCENTED_TOLD,
                 _ if rarity == 1 => ACCENTED,
                 _ => ACCENTED_RARE,
             };
