@@ -13,6 +13,9 @@ use oneclaw_tests::families::{
 use std::path::Path;
 use std::process::ExitCode;
 
+/// How many classes are named whose expected size is farthest off: of what is usual and common languages, and of the rest.
+const FARTHEST: usize = 4;
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (folder, writes) = match args.as_slice() {
@@ -89,6 +92,17 @@ fn said(vocabulary: &Published, classes: &[Class], counts: &Counts) -> bool {
     );
     for (class, share) in &quality.short {
         println!("  {class}: a slice is {} above its upper size", percent(*share));
+    }
+    let (rare, common): (Vec<_>, Vec<_>) =
+        quality.off.iter().partition(|(_, group, _)| *group == Group::Rare);
+    for (what, mut off) in [("usual and common", common), ("rare", rare)] {
+        off.sort_by(|(_, _, one), (_, _, other)| other.abs().total_cmp(&one.abs()));
+        let farthest: Vec<String> = off
+            .iter()
+            .take(FARTHEST)
+            .map(|(class, _, off)| format!("{class} {}{}", if *off < 0.0 { "" } else { "+" }, percent(*off)))
+            .collect();
+        println!("  farthest off, {what}: {}", farthest.join(", "));
     }
     quality.holds()
 }

@@ -1,4 +1,5 @@
-//! Counts how many tokens start at characters of each cell of the text estimate; see `scripts/check-tokenizers --fit`.
+//! Counts how many tokens start at characters of each cell of the text estimate; see `scripts/check-tokenizers --fit`. A blank
+//! at the start of a token does not count: what the token is depends on what follows.
 //!
 //! `count_cells FOLDER NAME TEXTS OUT`: the vocabulary is `FOLDER/NAME.json`, or built in (o200k, cl100k). TEXTS has the folders
 //! `prose`, `usual`, `rare` and `noise` with texts. OUT gets a line with what chance adds, a line with the sort of each cell, then
@@ -76,14 +77,17 @@ fn starts_of(folder: &Path, name: &str) -> Starts {
 }
 
 fn line(class: &str, slice: &str, starts: &[usize]) -> String {
-    let mut tokens = vec![0_u64; slice.chars().count()];
+    let chars: Vec<char> = slice.chars().collect();
+    let mut tokens = vec![0_u64; chars.len()];
     for start in starts {
         let last = tokens.len() - 1;
-        tokens[(*start).min(last)] += 1;
+        let start = (*start).min(last);
+        let is_blank = matches!(chars[start], ' ' | '\t') && start < last;
+        tokens[start + usize::from(is_blank)] += 1;
     }
     let mut walker = Walker::default();
     let mut cells: BTreeMap<usize, (u64, u64, u64)> = BTreeMap::new();
-    for (ch, tokens) in slice.chars().zip(tokens) {
+    for (ch, tokens) in chars.into_iter().zip(tokens) {
         let cell = cells.entry(walker.step(ch)).or_default();
         *cell = (cell.0 + ch.len_utf8() as u64, cell.1 + 1, cell.2 + tokens);
     }

@@ -253,8 +253,8 @@ fn before() -> String {
 /// The compaction of the trip, at the moment and in the window in which the preset finds it too long.
 fn first(policy: &Policy) -> Step {
     match policy.trigger {
-        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_600, policy),
-        Trigger::HardShare => Step::before_send(trip(), 3_150, policy),
+        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_720, policy),
+        Trigger::HardShare => Step::before_send(trip(), 3_300, policy),
         Trigger::Used => {
             let usage = Usage { input: 900, cache_read: 2_500, output: 80, ..Usage::default() };
             let chat = trip().reply_with_usage("We were looking for a restaurant for the 15th.", usage);
@@ -343,7 +343,7 @@ fn giant_result(policy: &Policy) -> String {
         .reply("")
         .call("c3", "read_file", "{\"path\":\"timetable.txt\"}")
         .result("c3", "read_file", words(4_000));
-    let step = Step::after_tools(chat, 3_400, policy);
+    let step = Step::after_tools(chat, 3_150, policy);
     step.decision() + &step.request()
 }
 

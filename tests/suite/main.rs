@@ -42,4 +42,3 @@ mod store_trust;
 mod streams;
 mod summaries;
 mod sven;
-mod zz_off;

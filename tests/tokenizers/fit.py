@@ -29,8 +29,8 @@ FAMILIES = {
     "tekken": "tekken",
     "command": "command",
 }
-# The sorts in the order of cells.rs, each with the least margin it gets whatever was counted, in percent. The last one is counted by
-# bytes.
+# The sorts in the order of cells.rs, each with the least margin it gets whatever was counted, in percent. The last two are counted by
+# bytes, the first of these with a blank before it.
 LEAST = {
     "Latin0": 9,
     "Latin1": 9,
@@ -58,6 +58,7 @@ LEAST = {
     "Hebrew": 40,
     "Arabic": 40,
     "Persian": 45,
+    "Pointed": 40,
     "Caucasian": 45,
     "Indic": 40,
     "Eastern": 42,
@@ -68,19 +69,27 @@ LEAST = {
     "Line": 45,
     "Typographic": 30,
     "Symbol": 45,
+    "RareStart": 0,
     "Rare": 0,
 }
 SORTS = len(LEAST)
-RARE = SORTS - 1
+RARE_START, RARE = SORTS - 2, SORTS - 1
 # What English, code and tool output consist of.
 USUAL = {list(LEAST).index(name) for name in ["Latin0", "Latin1", "Latin2", "WordStart", "WordJoined", "NumberStart", "Digit", "Blank", "Blanks", "Mark", "MarkStart", "Marks"]}
+# No margin is larger, in percent: a single strange text shall not make all texts of its sort dear. Numbers by chance cost far
+# more than those that are written often.
+MOST_USUAL = 35
+MOST = 120
+MOST_OF = {"Latin2": 20, "WordStart": 12, "NumberStart": 80, "Digit": 80, "Blanks": 80}
 # How much a text in each folder counts for the averages.
 WEIGHTS = {"prose": 8.0, "usual": 0.4, "rare": 0.03, "noise": 0.03}
+# How many times as much English counts, as most is written in it.
+ENGLISH = 2
 # What an upper size that is too small costs in the linear program, in slack of the average text: that of a slice, first for usual
 # sorts and then for the rest, and that of a whole text.
-TOO_SMALL = 0.02
-TOO_SMALL_ELSEWHERE = 0.3
-TOO_SMALL_TEXT = 1.0
+TOO_SMALL = 0.01
+TOO_SMALL_ELSEWHERE = 0.1
+TOO_SMALL_TEXT = 0.5
 # Characters of the averages that each cell starts with.
 PRIOR = 30.0
 # Letters are told apart by grades, as in cells.rs: cells of letters that differ in their grade only.
@@ -113,7 +122,7 @@ def averages(names, sorts, slices):
     """Tokens per character of each cell. One that was hardly seen is taken for what it is in other grades, or for its sort."""
     characters, tokens = np.zeros(len(sorts)), np.zeros(len(sorts))
     for name, _, cells in slices:
-        weight = WEIGHTS[folder(name)]
+        weight = WEIGHTS[folder(name)] * (ENGLISH if name.startswith("prose/en_") else 1)
         characters[cells[:, 0]] += weight * cells[:, 2]
         tokens[cells[:, 0]] += weight * cells[:, 3]
     smooth = lambda groups, mean: (np.bincount(groups, tokens) + PRIOR * mean) / (np.bincount(groups, characters) + PRIOR)
@@ -153,9 +162,9 @@ def margins(chance, sorts, slices, density):
     for row, (_, tokens, cells) in enumerate(slices):
         of_cell = sorts[cells[:, 0]]
         x[row] = np.bincount(of_cell, density[cells[:, 0]] * cells[:, 2], minlength=SORTS)
-        by_bytes[row] = cells[of_cell == RARE, 1].sum()
+        by_bytes[row] = cells[of_cell >= RARE_START, 1].sum() + cells[of_cell == RARE_START, 2].sum()
         truth[row] = tokens
-    x[:, RARE] = 0
+    x[:, RARE_START:] = 0
     # Whole texts after their slices: what is added for chance hardly counts there.
     names = sorted({name for name, _, _ in slices})
     place = np.array([names.index(name) for name, _, _ in slices])
@@ -172,13 +181,14 @@ def margins(chance, sorts, slices, density):
     share = x / truth[:, None]
     cost = share[prose].mean(0) * 7 + share[usual].mean(0) * 7 + share.mean(0) * 1.5 + 0.002
     # First what is usual, tightly; then the rest, so that hardly any slice is too large.
-    bounds = [(least / 100, 3) for least in LEAST.values()]
+    most = [MOST_OF.get(name, MOST_USUAL if sort in USUAL else MOST) for sort, name in enumerate(LEAST)]
+    bounds = [(least / 100, most / 100) for least, most in zip(LEAST.values(), most)]
     of_rows = lambda too_small: np.where(whole, TOO_SMALL_TEXT, too_small)
     usual_margins = solve(x, missing, cost, bounds, of_rows(TOO_SMALL))
     bounds = [(usual_margins[sort],) * 2 if sort in USUAL else bounds[sort] for sort in range(SORTS)]
     found = solve(x, missing, cost, bounds, of_rows(TOO_SMALL_ELSEWHERE))
     percent = np.ceil(found * 100 + 0.5).astype(int)
-    percent[RARE] = 0
+    percent[RARE_START:] = 0
     slack = (sizes + x @ (percent / 100)) / truth - 1
     for name, rows in {"slices": ~whole, "texts": whole}.items():
         real = slack[rows & (folders != "noise")]
@@ -203,4 +213,5 @@ def main():
     (tables / "margins.txt").write_text("\n".join(lines) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,18 +4,26 @@
 //! each into a cell of characters that such vocabularies treat alike; how many tokens start at a character of a cell is
 //! counted for each vocabulary (`densities.rs`). Decides nothing about sizes.
 
-use super::characters::{RARITY, RARITY_CYR, SINGLE, TRIGRAMS, TWO};
+mod scripts;
+mod sorts;
+
+pub use sorts::{Sort, sort_of};
+
+use super::characters::{RARITY, RARITY_CYR, TRIGRAMS};
+use scripts::{is_jumble, is_point, rarity_of, script};
+use sorts::{is_accented, is_mark};
 
 /// Kinds of neighbouring characters: lower, upper, digit, space, tab, newline, other control characters, 32
 /// punctuation marks, then those below.
-const KINDS: usize = 45;
+const KINDS: usize = 46;
 const CONTROL: usize = 6;
 const FOREIGN: usize = 39;
 const ACCENTED: usize = 40;
 const CYRILLIC: usize = 41;
 const ACCENTED_RARE: usize = 42;
 const VIETNAMESE: usize = 43;
-const START: usize = 44;
+const ACCENTED_TOLD: usize = 44;
+const START: usize = 45;
 /// How densely the text is cut around its last letters (`TRIGRAMS`), averaged over about 32 of them, 256 to a level: where a
 /// text starts, and the bounds of the grades.
 const NEUTRAL: u32 = 500;
@@ -34,19 +42,28 @@ const ACCENT: usize = 26;
 const RUN_LENGTHS: usize = 7;
 /// How many places of digits in a number are told apart.
 const DIGIT_PLACES: usize = 12;
+/// What stood before a mark that a letter follows, besides letters and digits, with which a mark goes together: a space, or
+/// another mark.
+const MARKED: usize = 2;
+/// From how many in a row on hardly any vocabulary knows a mark that nobody draws lines with, as `run_cell` counts lengths.
+const LONG_RUN: usize = 3;
+/// How many points there were lately (vowels of Arabic and Hebrew, which most texts leave out): from where on a text is pointed.
+const POINTED: u32 = 110;
 /// How many groups of characters `script` knows.
-const SCRIPT_GROUPS: usize = 68;
+const SCRIPT_GROUPS: usize = 76;
 /// The group of characters that belong to none.
 const UNKNOWN_SCRIPT: usize = SCRIPT_GROUPS - 1;
 /// Where each group of cells starts.
 const LETTERS: usize = 0;
 const CYR: usize = LETTERS + 288 * GRADES * 3;
-const RUNS: usize = CYR + 288;
+const CYR_CAPITALS: usize = CYR + 288;
+const RUNS: usize = CYR_CAPITALS + 288;
 const SCRIPTS: usize = RUNS + KINDS * RUN_LENGTHS;
 const DIGITS: usize = SCRIPTS + SCRIPT_GROUPS * 4;
 const PAIRS: usize = DIGITS + DIGIT_PLACES;
+const AFTER_MARKS: usize = PAIRS + KINDS * KINDS;
 /// How many cells there are.
-pub const CELLS: usize = PAIRS + KINDS * KINDS;
+pub const CELLS: usize = AFTER_MARKS + MARKED * KINDS * 2;
 
 /// Languages that are told by a letter which others in the same script do not have, and that vocabularies know better or worse
 /// than these. Those of Latin letters come first.
@@ -60,6 +77,10 @@ enum Language {
     Nordic,
     /// Persian and others that have more letters than Arabic.
     Persian,
+    /// Urdu and others that have more letters than Persian.
+    Urdu,
+    /// Uyghur, Kazakh and others that write vowels in Arabic letters.
+    Uyghur,
     /// Shan, Karen and others that have more letters than Burmese.
     Shan,
     /// Chinese characters with kana around them.
@@ -93,185 +114,12 @@ fn tells(code: u32, is_again: bool) -> Tells {
         0xe4 if is_again => Tells::Language(Language::Nordic),
         // Of Azeri, Tatar and Estonian.
         0x18f | 0x259 | 0x147..=0x148 | 0xd1 | 0xf1 | 0xd5 | 0xf5 => Tells::Another,
+        0x679 | 0x688 | 0x691 | 0x6ba | 0x6be | 0x6c1 | 0x6d2 => Tells::Language(Language::Urdu),
+        0x6ad | 0x6c7..=0x6c8 | 0x6cb => Tells::Language(Language::Uyghur),
         0x66e..=0x6d5 => Tells::Language(Language::Persian),
         0x1050..=0x109f | 0xaa60..=0xaa7f => Tells::Language(Language::Shan),
         0x3040..=0x30ff => Tells::Language(Language::Japanese),
         _ => Tells::Nothing,
-    }
-}
-
-/// Kinds of cells that differ in how far a single text strays from the average.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-pub enum Sort {
-    /// Latin letters where vocabularies know the words best, as in English and code.
-    Latin0,
-    /// Latin letters, second grade.
-    Latin1,
-    /// Latin letters, third grade.
-    Latin2,
-    /// Latin letters, fourth grade.
-    Latin3,
-    /// Latin letters, fifth grade.
-    Latin4,
-    /// Latin letters where vocabularies know hardly a word.
-    Latin5,
-    /// Vietnamese.
-    Vietnamese,
-    /// Turkish.
-    Turkish,
-    /// Hungarian.
-    Hungarian,
-    /// Swedish, Danish, Norwegian, Finnish.
-    Nordic,
-    /// The first letter of a word after a blank.
-    WordStart,
-    /// A letter after a digit or a mark.
-    WordJoined,
-    /// The first digit of a number.
-    NumberStart,
-    /// Further digits.
-    Digit,
-    /// A blank, tab or line end.
-    Blank,
-    /// One after another.
-    Blanks,
-    /// Punctuation and control characters of ASCII after a letter or a digit.
-    Mark,
-    /// The same after a blank.
-    MarkStart,
-    /// The same after another.
-    Marks,
-    /// Letters with accents, and what follows them.
-    Accented,
-    /// Cyrillic as in Russian.
-    Cyrillic,
-    /// Cyrillic amid letters and pairs that Russian does not have.
-    CyrillicStrange,
-    /// Greek.
-    Greek,
-    /// Hebrew.
-    Hebrew,
-    /// Arabic.
-    Arabic,
-    /// Arabic letters in Persian, Urdu and others.
-    Persian,
-    /// Armenian, Georgian.
-    Caucasian,
-    /// Scripts of India.
-    Indic,
-    /// Thai, Lao, Khmer, Burmese, Tibetan, Ethiopic.
-    Eastern,
-    /// Chinese characters that are common.
-    Han,
-    /// Chinese characters that are not.
-    HanRare,
-    /// Kana and their punctuation.
-    Kana,
-    /// Korean.
-    Hangul,
-    /// Lines and blocks to draw with.
-    Line,
-    /// Quotation marks, dashes, signs.
-    Typographic,
-    /// Pictures and rare symbols.
-    Symbol,
-    /// Everything else: no vocabulary is known to have it.
-    Rare,
-}
-
-/// The sort of a cell.
-pub const fn sort_of(cell: usize) -> Sort {
-    if cell < CYR {
-        return match (cell / 3) % GRADES {
-            0 => Sort::Latin0,
-            1 => Sort::Latin1,
-            2 => Sort::Latin2,
-            3 => Sort::Latin3,
-            4 => Sort::Latin4,
-            5 => Sort::Latin5,
-            6 => Sort::Vietnamese,
-            7 => Sort::Turkish,
-            8 => Sort::Hungarian,
-            _ => Sort::Nordic,
-        };
-    }
-    if cell < RUNS {
-        return if (cell - CYR).is_multiple_of(STRANGE_GRADES) {
-            Sort::Cyrillic
-        } else {
-            Sort::CyrillicStrange
-        };
-    }
-    if cell < SCRIPTS {
-        // Few vocabularies know a letter or a control character many times in a row, or a mark that nobody draws lines with.
-        let (kind, length) = ((cell - RUNS) / RUN_LENGTHS, (cell - RUNS) % RUN_LENGTHS);
-        return match sort_of_pair(kind, kind) {
-            Sort::Marks if kind == CONTROL || (length >= 3 && !is_drawn_with(kind)) => Sort::Rare,
-            Sort::WordJoined | Sort::Accented | Sort::Cyrillic => Sort::Rare,
-            other => other,
-        };
-    }
-    if cell < DIGITS {
-        return sort_of_script((cell - SCRIPTS) / 4);
-    }
-    if cell < PAIRS {
-        return Sort::Digit;
-    }
-    sort_of_pair((cell - PAIRS) / KINDS, (cell - PAIRS) % KINDS)
-}
-
-/// Whether a mark often stands many times in a row: ! # * + , - . / : = ? _ ~ < >.
-const fn is_drawn_with(kind: usize) -> bool {
-    matches!(kind, 7 | 9 | 16..=22 | 24..=27 | 33 | 38)
-}
-
-const fn is_accented(kind: usize) -> bool {
-    matches!(kind, ACCENTED | ACCENTED_RARE | VIETNAMESE)
-}
-
-const fn is_blank(kind: usize) -> bool {
-    matches!(kind, 3..=5)
-}
-
-/// The sort of a character of a kind after one of another.
-const fn sort_of_pair(before: usize, kind: usize) -> Sort {
-    let starts = is_blank(before) || before == START;
-    match kind {
-        0 | 1 if is_accented(before) => Sort::Accented,
-        0 | 1 if starts => Sort::WordStart,
-        0 | 1 => Sort::WordJoined,
-        2 => Sort::NumberStart,
-        3..=5 if is_blank(before) => Sort::Blanks,
-        3..=5 => Sort::Blank,
-        FOREIGN | ACCENTED_RARE => Sort::Rare,
-        ACCENTED | VIETNAMESE => Sort::Accented,
-        CYRILLIC => Sort::Cyrillic,
-        _ if starts => Sort::MarkStart,
-        _ if before >= CONTROL && before < FOREIGN => Sort::Marks,
-        _ => Sort::Mark,
-    }
-}
-
-const fn sort_of_script(group: usize) -> Sort {
-    match group {
-        0..=1 | 50 => Sort::Accented,
-        2..=3 => Sort::Greek,
-        4 => Sort::Hebrew,
-        5..=7 => Sort::Arabic,
-        63 => Sort::Persian,
-        8..=9 => Sort::Caucasian,
-        10..=20 => Sort::Indic,
-        21..=27 | 64 => Sort::Eastern,
-        30 | 33 | 65 => Sort::Han,
-        31 | 32 | 66 => Sort::HanRare,
-        34..=37 => Sort::Kana,
-        38..=39 => Sort::Hangul,
-        40..=41 => Sort::Line,
-        42..=45 => Sort::Typographic,
-        46..=49 => Sort::Symbol,
-        51 => Sort::CyrillicStrange,
-        _ => Sort::Rare,
     }
 }
 
@@ -304,130 +152,12 @@ const KIND_OF: [u8; 128] = {
     kinds
 };
 
-/// How common a character is, by the tokens that OpenAI's vocabularies need for it: 1 to 4.
-fn rarity_of(ch: char) -> u32 {
-    let code = ch as u32;
-    let (block, bit) = ((code >> 6) as usize, code & 63);
-    if SINGLE.get(block).is_some_and(|bits| bits >> bit & 1 == 1) {
-        return 1;
-    }
-    match code {
-        0..=0x7ff => 2,
-        0x800..=0xffff => {
-            let two = TWO.get(block >> 6).is_some_and(|bits| bits >> (block & 63) & 1 == 1);
-            if two { 2 } else { 3 }
-        }
-        0x1d000..=0x1dfff | 0x1f000..=0x1ffff => 3,
-        _ => 4,
-    }
-}
-
-/// The group of a character that is neither ASCII nor a Latin letter nor common Cyrillic, in a language that was told.
-fn script(code: u32, rarity: u32, language: Option<Language>) -> usize {
-    match (language, code) {
-        (Some(Language::Persian), 0x621..=0x64a | 0x66e..=0x6d5) => return 63,
-        (Some(Language::Shan), 0x1000..=0x109f | 0xaa60..=0xaa7f) => return 64,
-        (Some(Language::Japanese), 0x4e00..=0x9fff) => return if rarity == 1 { 65 } else { 66 },
-        _ => {}
-    }
-    match code {
-        0x80..=0x9f => UNKNOWN_SCRIPT,
-        // Marks that are put over other letters, and letters of phonetics.
-        0x300..=0x36f => 0,
-        0x250..=0x2ff => 1,
-        0x370..=0x3ff => 2,
-        0x1f00..=0x1fff => 3,
-        // Digits of other scripts.
-        0x660..=0x669 | 0x6f0..=0x6f9 | 0x966..=0x96f | 0x9e6..=0x9ef | 0xe50..=0xe59 => 27,
-        0x590..=0x5ff => 4,
-        0x600..=0x6ff if rarity == 1 => 5,
-        0x600..=0x6ff => 6,
-        0x750..=0x77f | 0xfb50..=0xfdef | 0xfe70..=0xfeff => 7,
-        0x530..=0x58f => 8,
-        0x10a0..=0x10ff | 0x1c90..=0x1cbf => 9,
-        0x900..=0x97f => 10,
-        0x980..=0x9ff => 11,
-        0xa00..=0xa7f => 12,
-        0xa80..=0xaff => 13,
-        0xb00..=0xb7f => 14,
-        0xb80..=0xbff => 15,
-        0xc00..=0xc7f => 16,
-        0xc80..=0xcff => 17,
-        0xd00..=0xd7f => 18,
-        0xd80..=0xdff => 19,
-        0x1c50..=0x1c7f | 0xabc0..=0xabff => 20,
-        0xe00..=0xe7f => 21,
-        0xe80..=0xeff => 22,
-        0x1780..=0x17ff => 23,
-        0x1000..=0x109f => 24,
-        0xf00..=0xfff => 25,
-        0x1200..=0x139f => 26,
-        0x4e00..=0x9fff => match rarity {
-            1 => 30,
-            2 => 31,
-            _ => 32,
-        },
-        0x3000..=0x303f => 33,
-        0x3040..=0x309f => 34,
-        0x30a0..=0x30ff if rarity == 1 => 35,
-        0x30a0..=0x30ff => 36,
-        0xff00..=0xffef => 37,
-        0xac00..=0xd7a3 if rarity == 1 => 38,
-        // Syllables that hardly any word has.
-        0xac00..=0xd7a3 if rarity > 2 => 28,
-        0xac00..=0xd7a3 => 39,
-        0x2500..=0x257f => 40,
-        0x2580..=0x25ff => 41,
-        0x2000..=0x200a | 0x2010..=0x206f if rarity == 1 => 42,
-        0x200b..=0x200f | 0xfe00..=0xfe0f => 43,
-        0xa0..=0xbf | 0x20a0..=0x214f if rarity == 1 => 44,
-        0x2000..=0x24ff => 45,
-        0x2600..=0x27bf => 46,
-        0x27c0..=0x2bff => 47,
-        0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff => 48,
-        0x1f000..=0x1ffff => 49,
-        0xa0..=0xbf => 50,
-        0x460..=0x52f => 51,
-        0x1d000..=0x1dfff => 52,
-        0x13a0..=0x13ff => 53,
-        0x1400..=0x167f => 54,
-        0x1800..=0x18af => 55,
-        0x2c00..=0x2dff => 56,
-        0x3100..=0x33ff => 57,
-        0x3400..=0x4dbf => 58,
-        0xa000..=0xa4cf => 59,
-        0xe000..=0xf8ff => 60,
-        0x20000..=0x3ffff => 61,
-        0x10000..=0x10fff | 0x16800..=0x16fff => 62,
-        _ => UNKNOWN_SCRIPT,
-    }
-}
-
-/// Whether characters of two groups stand side by side in no ordinary text.
-fn is_jumble(group: usize, before: usize) -> bool {
-    let (sort, before) = (sort_of_script(group), sort_of_script(before));
-    let goes_with_any = |sort: Sort| {
-        matches!(
-            sort,
-            Sort::Line
-                | Sort::Typographic
-                | Sort::Symbol
-                | Sort::Accented
-                | Sort::Han
-                | Sort::HanRare
-                | Sort::Kana
-                | Sort::Rare
-        )
-    };
-    family(sort) != family(before) && !goes_with_any(sort) && !goes_with_any(before)
-}
-
-/// Sorts of one script, by the first of them.
-const fn family(sort: Sort) -> usize {
-    match sort {
-        Sort::Persian => Sort::Arabic as usize,
-        Sort::CyrillicStrange => Sort::Cyrillic as usize,
-        other => other as usize,
+/// The place among `MARKED` of what stood before a mark.
+const fn marked(earlier: usize) -> Option<usize> {
+    match earlier {
+        3 => Some(0),
+        _ if is_mark(earlier) => Some(1),
+        _ => None,
     }
 }
 
@@ -441,6 +171,8 @@ fn grade<const N: usize>(value: u32, steps: [u32; N]) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub struct Walker {
     kind: usize,
+    /// What stood before the last character.
+    earlier: usize,
     last: char,
     /// The last letter, and the two before it as an index into `TRIGRAMS`, as far as they stand in one word.
     letter: usize,
@@ -449,6 +181,7 @@ pub struct Walker {
     rarity: u32,
     pos: u32,
     strange: u32,
+    points: u32,
     density: u32,
     run: u32,
     digits: usize,
@@ -462,6 +195,7 @@ impl Default for Walker {
     fn default() -> Self {
         Self {
             kind: START,
+            earlier: START,
             last: '\0',
             letter: 0,
             trigram: 0,
@@ -469,6 +203,7 @@ impl Default for Walker {
             rarity: 0,
             pos: 0,
             strange: 0,
+            points: 0,
             density: NEUTRAL,
             run: 0,
             digits: 0,
@@ -496,6 +231,7 @@ impl Walker {
     #[inline(always)]
     fn ascii(&mut self, code: usize, kind: usize) -> usize {
         let before = self.kind;
+        let earlier = std::mem::replace(&mut self.earlier, before);
         self.kind = kind;
         if kind < 2 {
             let letter = code & 31;
@@ -513,6 +249,11 @@ impl Walker {
             self.pos = 0;
             self.rarity = 0;
             self.forget_language();
+            if is_mark(before)
+                && let Some(place) = marked(earlier)
+            {
+                return AFTER_MARKS + (place * KINDS + before) * 2 + kind;
+            }
         } else if kind == 2 {
             if before == 2 {
                 let place = self.digits;
@@ -588,8 +329,15 @@ impl Walker {
     fn wide(&mut self, ch: char) -> usize {
         let code = ch as u32;
         let before = self.kind;
+        self.earlier = before;
         let rarity = rarity_of(ch);
         match tells(code, self.run > 0) {
+            // Urdu and Uyghur have the letters that tell Persian, too.
+            Tells::Language(Language::Persian)
+                if matches!(self.language, Some(Language::Urdu | Language::Uyghur)) =>
+            {
+                self.forget_language();
+            }
             Tells::Language(language) => (self.language, self.told) = (Some(language), TOLD_FOR),
             Tells::Another => self.language = None,
             Tells::Nothing if code > 0x24f => self.forget_language(),
@@ -599,6 +347,7 @@ impl Walker {
             self.spell(ACCENT, before);
             self.kind = match code {
                 0x1ea0..=0x1ef9 | 0x1a0..=0x1a1 | 0x1af..=0x1b0 => VIETNAMESE,
+                _ if self.grade() >= DENSITY_GRADES => ACCENTED_TOLD,
                 _ if rarity == 1 => ACCENTED,
                 _ => ACCENTED_RARE,
             };
@@ -618,29 +367,40 @@ impl Walker {
             }
             if before == CYRILLIC {
                 let pair = u32::from(RARITY_CYR.get(from * 32 + letter).copied().unwrap_or(7));
-                let cell = CYR + self.letters(pair, false);
+                let case = if code < 0x430 { CYR_CAPITALS } else { CYR };
+                let cell = case + self.letters(pair, false);
                 return if self.run >= 2 { self.run_cell(CYRILLIC) } else { cell };
             }
             self.pos = 0;
             self.rarity = 0;
             return PAIRS + before * KINDS + CYRILLIC;
         }
-        let script = script(code, rarity, self.language);
+        let is_point = is_point(code);
+        self.points = if is_point { (self.points + 48).min(400) } else { self.points - self.points / 8 };
+        let script = script(code, rarity, self.language, self.points >= POINTED);
+        // Points and further capitals stand inside of words.
+        let base = match script {
+            68 | 69 => 5,
+            70 | 71 => 4,
+            other => other,
+        };
+        let is_capital = base == 2 && matches!(code, 0x386..=0x3ab) && before == FOREIGN && self.script == 2;
+        let script = if is_capital { 72 } else { script };
         // Letters of one script amid those of another are in no vocabulary together, and the same one again and again is in
         // few; lines are drawn so.
         let is_again = self.run >= 2 && !matches!(script, 40..=42);
-        if is_again || (before == FOREIGN && is_jumble(script, self.script)) {
-            self.script = script;
+        if is_again || (before == FOREIGN && is_jumble(base, self.script)) {
+            self.script = base;
             self.pos = 0;
             return SCRIPTS + UNKNOWN_SCRIPT * 4 + 3;
         }
-        if before != FOREIGN || script != self.script {
+        if before != FOREIGN || base != self.script {
             self.pos = 0;
         } else {
             self.pos = self.pos.saturating_add(1);
         }
         self.kind = FOREIGN;
-        self.script = script;
+        self.script = base;
         let pos = match self.pos {
             0 => 0,
             1 => 1,
@@ -648,5 +408,110 @@ impl Walker {
             _ => 3,
         };
         SCRIPTS + script.min(SCRIPT_GROUPS - 1) * 4 + pos
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The cell of the last character.
+    fn last_cell(text: &str) -> usize {
+        let mut walker = Walker::default();
+        text.chars().map(|ch| walker.step(ch)).last().unwrap()
+    }
+
+    fn last_sort(text: &str) -> Sort {
+        sort_of(last_cell(text))
+    }
+
+    #[test]
+    fn a_letter_after_a_mark_is_told_by_what_stands_before_the_mark() {
+        let [after_word, after_space, after_mark] = ["a(b", "a (b", "a((b"].map(last_cell);
+        assert!(after_word != after_space && after_space != after_mark && after_mark != after_word);
+        // A mark goes together with a letter wherever no space or mark is before it.
+        assert_eq!([last_cell("(b"), last_cell("1(b"), last_cell("\n(b"), last_cell("é(b")], [after_word; 4]);
+        for text in ["a(b", "a (b", "a((b", "a (B"] {
+            assert_eq!(last_sort(text), Sort::WordJoined, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_runs_of_marks_are_taken_at_their_bytes_unless_lines_are_drawn_with_them() {
+        for mark in (33_u8..127).map(char::from).filter(char::is_ascii_punctuation) {
+            let run = |times| mark.to_string().repeat(times);
+            let draws_lines = "#*-./=_".contains(mark);
+            assert_eq!(last_sort(&run(4)), Sort::Marks, "{mark}");
+            for times in [5, 8, 16, 17, 500] {
+                assert_eq!(last_sort(&run(times)) == Sort::Rare, !draws_lines, "{mark} {times}");
+            }
+        }
+    }
+
+    #[test]
+    fn capitals_inside_of_words_are_cells_of_their_own() {
+        for (small, capital) in [("слов", "СЛОВ"), ("όνομα", "ΟΝΟΜΑ"), ("name", "NAME")] {
+            assert_ne!(last_cell(small), last_cell(capital), "{capital}");
+        }
+        // The first letter is not told apart, nor are those after it.
+        assert_eq!(last_cell("Слов"), last_cell("слов"));
+        assert_eq!(last_cell("Γη"), last_cell("γη"));
+    }
+
+    #[test]
+    fn points_tell_pointed_texts() {
+        assert_eq!(last_sort("كتاب"), Sort::Arabic);
+        assert_eq!(last_sort("كِتَابُ الْعِلْم"), Sort::Pointed);
+        assert_eq!(last_sort("ספר"), Sort::Hebrew);
+        assert_eq!(last_sort("בְּרֵאשִׁית בָּר"), Sort::Pointed);
+        // A single point, as in ordinary texts, tells nothing of the letters after it.
+        assert_eq!(last_sort("شكرًا كتاب"), Sort::Arabic);
+        // A text is no longer pointed when the points end.
+        assert_eq!(last_sort(&format!("كِتَابُ الْعِلْم{}", " كتاب".repeat(20))), Sort::Arabic);
+    }
+
+    #[test]
+    fn urdu_and_uyghur_are_told_from_persian() {
+        let urdu = last_cell("یہ ایک اچھی کتاب ہے اور ا");
+        let persian = last_cell("این یک کتاب خوب است که پیدا ا");
+        let arabic = last_cell("هذا كتاب جيد ا");
+        let uyghur = last_cell("بۇ بىر ياخشى كىتاب ۋە پايدىلىق ا");
+        let cells = std::collections::BTreeSet::from([urdu, persian, arabic, uyghur]);
+        assert_eq!(cells.len(), 4);
+    }
+
+    #[test]
+    fn a_mark_over_a_letter_is_an_accent_and_those_on_top_of_it_are_not() {
+        assert_eq!(last_sort("e\u{301}"), Sort::Accented);
+        assert_eq!(last_sort("e\u{301}\u{334}"), Sort::Rare);
+    }
+
+    #[test]
+    fn rare_characters_are_told_where_a_word_starts() {
+        assert_eq!([last_sort(" \u{a500}"), last_sort("\u{a500}\u{a501}")], [Sort::RareStart, Sort::Rare]);
+        assert_eq!([last_sort(" ĕ"), last_sort("aĕ")], [Sort::RareStart, Sort::Rare]);
+    }
+
+    #[test]
+    fn every_character_has_a_cell() {
+        for before in ["a", " ", "9", "(", " (", "é", "с", "世", "כְ", "كِ", "\0"] {
+            let mut start = Walker::default();
+            for ch in before.chars() {
+                start.step(ch);
+            }
+            for ch in ('\0'..='\u{ffff}').chain(('\u{10000}'..=char::MAX).step_by(0x20)) {
+                let mut walker = start;
+                assert!((0..4).all(|_| walker.step(ch) < CELLS), "{before:?} {ch:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_has_cells(text in proptest::collection::vec(any::<char>(), 0..200)) {
+            let mut walker = Walker::default();
+            prop_assert!(text.into_iter().all(|ch| walker.step(ch) < CELLS));
+        }
     }
 }

@@ -17,7 +17,7 @@ pub struct Density {
     pub expected: [u16; COUNTED],
     /// At most, in texts of many such characters.
     pub upper: [u16; COUNTED],
-    /// Whether each character may cost as many tokens as it has bytes; `upper` is 0 then.
+    /// Whether each character may cost as many tokens as it has bytes, besides `upper`.
     pub is_by_bytes: bool,
 }
 
@@ -73,9 +73,10 @@ fn read() -> Box<[Density]> {
             let margin = margins.get(column).and_then(|line| line.get(sort as usize)).copied();
             let upper = match sort {
                 Sort::Rare => 0,
+                Sort::RareStart => 1000,
                 _ => expected + expected * margin.unwrap_or(100) / 100,
             };
-            density.is_by_bytes = sort == Sort::Rare;
+            density.is_by_bytes = matches!(sort, Sort::Rare | Sort::RareStart);
             if let Some(place) = density.expected.get_mut(column) {
                 *place = expected as u16;
             }
