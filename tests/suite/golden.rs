@@ -253,7 +253,7 @@ fn before() -> String {
 /// The compaction of the trip, at the moment and in the window in which the preset finds it too long.
 fn first(policy: &Policy) -> Step {
     match policy.trigger {
-        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_720, policy),
+        Trigger::WindowShare | Trigger::Tokens => Step::before_send(trip(), 2_800, policy),
         Trigger::HardShare => Step::before_send(trip(), 3_300, policy),
         Trigger::Used => {
             let usage = Usage { input: 900, cache_read: 2_500, output: 80, ..Usage::default() };
