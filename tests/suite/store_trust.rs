@@ -16,6 +16,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Makes a file.
+type Make = fn(&Path);
+
 /// A file of the newest version that nobody has open.
 fn version_2(path: &Path) {
     drop(Store::open(path, NOW).unwrap());
@@ -77,7 +80,7 @@ fn what_would_run_is_refused_by_name() {
             "an index \"one\" of its own kind on table \"sessions\"",
         ),
     ];
-    let makes: [(fn(&Path), &str); 2] = [(version_1, "old"), (version_2, "new")];
+    let makes: [(Make, &str); 2] = [(version_1, "old"), (version_2, "new")];
     for (make, age) in makes {
         for (n, (sql, what)) in both.into_iter().enumerate() {
             let path = folder.file(&format!("{age}-{n}.db"));
@@ -396,7 +399,7 @@ fn older_core(path: &Path) {
 #[test]
 fn damage_at_any_table_or_index_is_noticed_before_a_file_is_changed() {
     let folder = Folder::new("trust-damage");
-    let makes: [(fn(&Path), &str); 2] = [(version_1, "old"), (older_core, "core")];
+    let makes: [(Make, &str); 2] = [(version_1, "old"), (older_core, "core")];
     for (make, age) in makes {
         let sample = folder.file(&format!("{age}.db"));
         make(&sample);

@@ -252,7 +252,7 @@ async fn a_cap_far_below_counts_where_it_was_heard_until_it_is_repeated() {
     .await;
     assert_eq!(errors(&house.send("Hello.").await), NOTHING);
     assert_eq!(topics(&house).await, [(Topic::DoubtedOutput, Some(300))]);
-    let asked = |server: &Canned| asked(&body(posts(&server).last().unwrap())).unwrap();
+    let asked = |server: &Canned| asked(&body(posts(server).last().unwrap())).unwrap();
     assert_eq!(asked(&server), 300);
     house.session = house.new_session().await;
     assert_eq!(errors(&house.send("Hello.").await), NOTHING);
