@@ -390,8 +390,12 @@ fn older_core(path: &Path) {
     let connection = Connection::open(path).unwrap();
     connection
         .execute_batch(
-            "ALTER TABLE core_models DROP COLUMN high; ALTER TABLE core_models DROP COLUMN reports;
-             UPDATE core_version SET version = 3",
+            "DROP TABLE core_learnt; DROP TABLE core_listed;
+             CREATE TABLE core_models (
+                 provider_type TEXT NOT NULL, base_url TEXT NOT NULL, model_id TEXT NOT NULL, factor REAL, window INTEGER,
+                 adjustments TEXT, listed TEXT, reports INTEGER, high REAL,
+                 PRIMARY KEY (provider_type, base_url, model_id)) WITHOUT ROWID;
+             UPDATE core_version SET version = 4",
         )
         .unwrap();
 }

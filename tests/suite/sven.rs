@@ -608,12 +608,12 @@ mod layer_4_smart_tool_result_truncation {
 
     /// The document does not say what happens when 100 lines are over the cap; the specification: 60/40 by characters.
     #[test]
-    fn head_tail_over_the_cap_goes_by_characters() {
+    fn head_tail_over_the_cap_goes_by_characters_to_the_edges_of_lines() {
         let text = lines(200, 1_000);
         let cut = shaped(&text, Shape::HeadTail, 4_000).into_owned();
-        // 16,000 less the longest notice of 42 and two line breaks: 15,956 = 9,573 + 6,383.
-        let (head, tail) = (&text[..9_573], &text[200_000 - 6_383..]);
-        assert_eq!(cut, format!("{head}\n[... 183 lines / 184044 bytes omitted ...]\n{tail}"));
+        // 16,000 less the longest notice of 42 and two line breaks: 15,956 = 9,573 + 6,383, in whole lines of 1,000.
+        let (head, tail) = (&text[..9_000], &text[200_000 - 6_000..]);
+        assert_eq!(cut, format!("{head}[... 185 lines / 185000 bytes omitted ...]\n{tail}"));
     }
 
     /// `MatchList`: "keep leading matches only".

@@ -57,34 +57,31 @@ pub(crate) async fn save(job: &Job, text: String, attachments: Vec<Attachment>) 
 
 /// Answers a message. A failure is kept before the next turn begins.
 pub(crate) async fn answer(job: &Job, start: Start) -> Result<(), Failure> {
-    let (mut turn, answered) = match begin(job, &start).await {
-        Ok((turn, _at_work)) => {
-            drop(start);
-            let mut turn = Some(turn);
-            let answered = take_turn(job, &mut turn).await;
-            (turn, answered)
-        }
-        Err(failure) => {
-            if let Start::Edit { message, .. } = &start {
-                turn::set_aside(job, message).await;
-            }
-            (None, Err(failure))
-        }
+    let mut turn = None;
+    let begun = begin(job, &start, &mut turn).await;
+    if let (Start::Edit { message, .. }, Err(_)) = (&start, &begun) {
+        turn::set_aside(job, message).await;
+    }
+    drop(start);
+    let answered = match begun {
+        Ok(_at_work) => take_turn(job, &mut turn).await,
+        Err(failure) => Err(failure),
     };
     if let Err(failure) = &answered
         && !matches!(failure, Failure::Stopped)
     {
         keep_error(job, failure).await;
     }
-    turn.take();
+    drop(turn);
     answered
 }
 
-async fn begin(job: &Job, start: &Start) -> Result<(OwnedMutexGuard<()>, AtWork), Failure> {
-    let turn = job.turn().await?;
+/// Waits for the turn and brings the session into the state that it begins with.
+async fn begin(job: &Job, start: &Start, turn: &mut Option<OwnedMutexGuard<()>>) -> Result<AtWork, Failure> {
+    *turn = Some(job.turn().await?);
     let at_work = job.at_work();
     turn::begin(job, start).await?;
-    Ok((turn, at_work))
+    Ok(at_work)
 }
 
 /// All rounds of a turn. It ends when `turn` is dropped.

@@ -195,8 +195,8 @@ pub struct TruncateArgs {
     #[arg(long, value_enum, default_value_t = ShapeName::Head)]
     pub shape: ShapeName,
     /// Tokens (four characters each) that every other shape keeps, notices included
-    #[arg(long, value_name = "N", default_value_t = SHAPED_CAP_TOKENS, allow_hyphen_values = true)]
-    pub tokens: usize,
+    #[arg(long, value_name = "N", default_value_t = SHAPED_CAP_TOKENS as u64, value_parser = some_tokens(), allow_hyphen_values = true)]
+    pub tokens: u64,
 }
 
 /// The ways to shorten.

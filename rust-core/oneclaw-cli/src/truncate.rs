@@ -11,7 +11,7 @@ pub fn run(args: &TruncateArgs, is_json: bool, out: &mut impl Write) -> Result<(
     let text = String::from_utf8_lossy(&bytes);
     let short = match args.shape.shape() {
         None => head(&text, args.limit),
-        Some(shape) => shaped(&text, shape, args.tokens),
+        Some(shape) => shaped(&text, shape, usize::try_from(args.tokens).unwrap_or(usize::MAX)),
     };
     let is_truncated = *short != *text;
     if is_json {

@@ -42,12 +42,17 @@ impl Schema {
         let mut query = connection.prepare("SELECT type, name, sql FROM sqlite_master")?;
         let entries = query.query_map([], |row| {
             let definition = text(row, 2)?.map(|sql| tokens(&sql)).unwrap_or_default();
-            let kind = match required(row, 0)?.as_str() {
-                "table" if definition.get(1).is_some_and(|token| token.is("VIRTUAL")) => Kind::VirtualTable,
-                "table" => Kind::Table,
-                "view" => Kind::View,
-                "trigger" => Kind::Trigger,
-                _ => Kind::Index,
+            // SQLite goes by the definition, and reads the type in any case: neither alone tells what a file makes of it.
+            let is = |word: &str, kind: &str| {
+                definition.get(1).is_some_and(|token| token.is(word)) || kind.eq_ignore_ascii_case(word)
+            };
+            let kind = required(row, 0)?;
+            let kind = match () {
+                () if is("VIRTUAL", "") => Kind::VirtualTable,
+                () if is("TRIGGER", &kind) => Kind::Trigger,
+                () if is("VIEW", &kind) => Kind::View,
+                () if is("TABLE", &kind) => Kind::Table,
+                () => Kind::Index,
             };
             Ok(Entry { kind, name: required(row, 1)?, definition })
         })?;

@@ -385,9 +385,9 @@ async fn suite(kind: ProviderKind) {
     assert!(failed.contains("Error") && failed.contains("ResponseComplete"), "{failed:?}");
 
     // Asked for the size of a message, the service does the same.
-    for fault in faults() {
+    for (fault, tokens) in faults().into_iter().zip([13_000, 14_000, 15_000].into_iter().cycle()) {
         watch.house.server.set_counts(Some(Step::Fault(fault)));
-        watch.send(&format!("Write 5 words. {}", prose(13_000))).await;
+        watch.send(&format!("Write 5 words. {}", prose(tokens))).await;
     }
     assert!(!watch.house.counts().is_empty());
 

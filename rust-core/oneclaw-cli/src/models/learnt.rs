@@ -1,17 +1,17 @@
 //! `oneclaw models --learnt` and `--forget`: what refusals and reports taught about models.
 
-use crate::Failure;
 use crate::args::ModelsArgs;
 use crate::chat::services::Environment;
 use crate::chat::{harmless, setup};
+use crate::{Failure, json};
 use oneclaw_agent::{Agent, Config, LearntEntry, System, Topic};
 use oneclaw_catalogue::Date;
-use serde_json::json;
+
 use std::io::Write;
 use std::sync::Arc;
 
 /// Lists what was learnt, or forgets it.
-pub fn run(args: &ModelsArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(args: &ModelsArgs, is_json: bool, out: &mut impl Write) -> Result<(), Failure> {
     if args.forget && args.filter.is_none() && !args.all {
         return Err(Failure::Usage("--forget needs a part of a model's name, or --all".to_owned()));
     }
@@ -20,12 +20,9 @@ pub fn run(args: &ModelsArgs, json: bool, out: &mut impl Write) -> Result<(), Fa
         .build()
         .map_err(|error| Failure::Failed(format!("cannot start: {error}")))?;
     let (entries, forgotten) = runtime.block_on(ask(args))?;
-    match (json, forgotten) {
-        (true, None) => {
-            let text = serde_json::to_string(&entries).map_err(|e| Failure::Failed(e.to_string()))?;
-            writeln!(out, "{text}")?;
-        }
-        (true, Some(count)) => writeln!(out, "{}", json!({"forgotten": count}))?,
+    match (is_json, forgotten) {
+        (true, None) => json::print(out, &entries)?,
+        (true, Some(count)) => json::print(out, &serde_json::json!({"forgotten": count}))?,
         (false, None) if entries.is_empty() => writeln!(out, "Nothing was learnt.")?,
         (false, None) => {
             for entry in &entries {
