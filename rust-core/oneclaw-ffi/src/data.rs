@@ -10,7 +10,8 @@ use crate::types::{
     SessionPage, Shelf,
 };
 use oneclaw_agent::{
-    Preferences, keep_user_max_output, keep_user_window, known_models, set_max_output, set_user_window,
+    Preferences, keep_user_max_output, keep_user_window, known_limits, known_models, set_max_output,
+    set_user_window,
 };
 use oneclaw_store::sessions::Cursor;
 use oneclaw_store::{Place, agents, catalogue, epochs, messages, sessions, settings};
@@ -197,8 +198,18 @@ impl OneClaw {
         }
         let now = self.agent.now();
         self.write(move |t| {
+            let provider = catalogue::provider(t, &model.provider_id)?;
+            let shown = known_limits(t, &provider, &model.id, now)?.window;
+            let mut saved = model_in(&model);
+            // A window that was only shown may have been learnt or listed: the file keeps its own.
+            if saved.window == shown
+                && let Some(kept) =
+                    catalogue::models(t, &provider.id)?.into_iter().find(|kept| kept.id == model.id)
+            {
+                saved.window = kept.window;
+            }
             keep_user_window(t, &model.provider_id, &model.id, size_in(model.window), now)?;
-            catalogue::save_model(t, &model_in(&model))?;
+            catalogue::save_model(t, &saved)?;
             keep_user_max_output(t, &model.provider_id, &model.id, size_in(model.max_output), now)
         })
         .await
@@ -382,6 +393,11 @@ mod tests {
             let models = wait(core.models()).unwrap();
             models.into_iter().find(|model| model.id == "gpt-4o").unwrap().window
         };
+        assert_eq!(known(&core), Some(9_000));
+        // A form that is saved with the window it showed makes no lasting one of it.
+        let models = wait(core.models()).unwrap();
+        let shown = models.into_iter().find(|model| model.id == "gpt-4o").unwrap();
+        wait(core.save_model(Model { display_name: "Mine".to_owned(), ..shown })).unwrap();
         assert_eq!(known(&core), Some(9_000));
         assert_eq!(wait(core.forget_learnt(vec![window.clone()])).unwrap(), 1);
         assert_eq!(wait(core.forget_learnt(vec![window])).unwrap(), 0);
