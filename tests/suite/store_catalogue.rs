@@ -1,7 +1,7 @@
 //! What surrounds conversations: what the engine learnt, what waits, services and models, agents, settings, versions.
 
 use crate::store::{Folder, NOW, check_schema};
-use crate::store_kit::{append, fresh, ids, other_app, rows, user};
+use crate::store_kit::{append, as_fourth_core, fresh, ids, other_app, rows, user};
 use oneclaw_model::{PRESET_MODELS, ProviderKind};
 use oneclaw_store::agents::{self, Agent, GENERAL_ASSISTANT};
 use oneclaw_store::catalogue::{self, CUSTOM, Model, Provider};
@@ -375,16 +375,12 @@ fn a_file_of_the_first_core_gets_what_later_ones_added() {
 fn a_file_of_the_fourth_core_forgets_what_has_no_date() {
     let folder = Folder::new("core-4");
     let path = fresh(&folder, &["s"]).path().to_owned();
-    other_app(&path)
+    let connection = other_app(&path);
+    as_fourth_core(&connection);
+    connection
         .execute_batch(
-            "DROP TABLE core_learnt; DROP TABLE core_listed;
-             CREATE TABLE core_models (
-                 provider_type TEXT NOT NULL, base_url TEXT NOT NULL, model_id TEXT NOT NULL, factor REAL, window INTEGER,
-                 adjustments TEXT, listed TEXT, reports INTEGER, high REAL,
-                 PRIMARY KEY (provider_type, base_url, model_id)) WITHOUT ROWID;
-             INSERT INTO core_models VALUES ('OPENAI', 'https://a/v1', 'm', 3.0, 600, '{\"no_summary\":true}', '{\"window\":9}', 1, 3.0);
-             INSERT INTO core_models VALUES ('OPENAI', 'https://a/v1', 'n', 3.0, 600, NULL, NULL, 1, 3.0);
-             UPDATE core_version SET version = 4;",
+            "INSERT INTO core_models VALUES ('OPENAI', 'https://a/v1', 'm', 3.0, 600, '{\"no_summary\":true}', '{\"window\":9}', 1, 3.0);
+             INSERT INTO core_models VALUES ('OPENAI', 'https://a/v1', 'n', 3.0, 600, NULL, NULL, 1, 3.0);",
         )
         .unwrap();
     let store = Store::open_existing(&path).unwrap();

@@ -81,3 +81,17 @@ pub fn epoch(last: &str, summary: &str) -> NewEpoch {
         attempt: Some("nothing left".into()),
     }
 }
+
+/// Gives a file of today the tables of the fourth core.
+pub fn as_fourth_core(connection: &Connection) {
+    connection
+        .execute_batch(
+            "DROP TABLE core_learnt; DROP TABLE core_listed;
+             CREATE TABLE core_models (
+                 provider_type TEXT NOT NULL, base_url TEXT NOT NULL, model_id TEXT NOT NULL, factor REAL, window INTEGER,
+                 adjustments TEXT, listed TEXT, reports INTEGER, high REAL,
+                 PRIMARY KEY (provider_type, base_url, model_id)) WITHOUT ROWID;
+             UPDATE core_version SET version = 4;",
+        )
+        .unwrap();
+}

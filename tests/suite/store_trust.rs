@@ -1,7 +1,7 @@
 //! Files that others may have written: what would run in them, what is damaged in them, what lies beside them.
 
 use crate::store::{Folder, NOW, check_refused, check_schema, contents, listing, version_1};
-use crate::store_kit::{append, fresh, ids, other_app, row, rows, user};
+use crate::store_kit::{append, as_fourth_core, fresh, ids, other_app, row, rows, user};
 use oneclaw_model::Transcript;
 use oneclaw_model::row::RowType;
 use oneclaw_store::messages::{self, State};
@@ -387,17 +387,7 @@ fn older_core(path: &Path) {
     }
     store.write(|t| messages::set_pin(t, "m7", Some(1))).unwrap();
     drop(store);
-    let connection = Connection::open(path).unwrap();
-    connection
-        .execute_batch(
-            "DROP TABLE core_learnt; DROP TABLE core_listed;
-             CREATE TABLE core_models (
-                 provider_type TEXT NOT NULL, base_url TEXT NOT NULL, model_id TEXT NOT NULL, factor REAL, window INTEGER,
-                 adjustments TEXT, listed TEXT, reports INTEGER, high REAL,
-                 PRIMARY KEY (provider_type, base_url, model_id)) WITHOUT ROWID;
-             UPDATE core_version SET version = 4",
-        )
-        .unwrap();
+    as_fourth_core(&Connection::open(path).unwrap());
 }
 
 #[test]
