@@ -38,13 +38,10 @@ pub(crate) async fn begin(job: &Job, start: &Start) -> Result<(), Failure> {
         Start::Regenerate | Start::Edit { .. } => Some(job.compaction().await?),
     };
     let takes_out = _held.is_some();
-    let own = match start {
-        Start::Message(own) | Start::Edit { message: own, .. } => Some(own.message.clone()),
-        Start::Regenerate => None,
-    };
-    let replaces = match start {
-        Start::Edit { replaces, .. } => Some(replaces.clone()),
-        Start::Message(_) | Start::Regenerate => None,
+    let (own, replaces) = match start {
+        Start::Message(own) => (Some(own.message.clone()), None),
+        Start::Edit { message, replaces } => (Some(message.message.clone()), Some(replaces.clone())),
+        Start::Regenerate => (None, None),
     };
     job.core
         .write(move |t| {
